@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of a unit's state. Each unit names every register, memory and counter once, in visit(Archive&);
+// digests, checkpoints, wave names, statistics and lock-step reports are all archives that read that list,
+// so a name is the same everywhere.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "arch/flit.h"
+
+namespace ktpu::sim {
+
+enum class ValueKind : std::uint8_t {
+  kState,    // a register or memory of the machine
+  kCounter,  // a statistic: only ever grows
+};
+
+// What is known of one visited value besides its name.
+struct ValueInfo {
+  ValueKind kind = ValueKind::kState;
+  unsigned width = 64;           // bits that can be set
+  std::string_view unit = {};    // counters: "cycles", "flits", "bytes", "commands", ...
+  std::string_view sentence = {};  // counters: what one unit of it means
+  std::string_view formula = {};   // counters that are derived: how
+};
+
+class Archive {
+ public:
+  virtual ~Archive() = default;
+
+  // A register of `width` bits held in any unsigned or signed integer, bool or enum.
+  template <typename T>
+  void state(std::string_view name, T& value, unsigned width = 8 * sizeof(T)) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+    on_value(name, &value, sizeof(T), ValueInfo{.width = width});
+  }
+  // A block of memory of `count` elements.
+  template <typename T>
+  void memory(std::string_view name, T* values, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    on_memory(name, values, sizeof(T), count);
+  }
+  void flit(std::string_view name, arch::Flit& value) { on_memory(name, value.w.data(), 8, 5); }
+  void counter(std::string_view name, std::uint64_t& value, std::string_view unit, std::string_view sentence,
+               std::string_view formula = {}) {
+    on_value(name, &value, sizeof value,
+             ValueInfo{ValueKind::kCounter, 64, unit, sentence, formula});
+  }
+  // A part of a unit: names inside are prefixed with `name` and a dot.
+  template <typename F>
+  void scope(std::string_view name, F&& body) {
+    on_enter(name);
+    body();
+    on_leave();
+  }
+
+ protected:
+  virtual void on_value(std::string_view name, void* value, std::size_t bytes, const ValueInfo& info) = 0;
+  virtual void on_memory(std::string_view name, void* data, std::size_t element_bytes, std::size_t count) = 0;
+  virtual void on_enter(std::string_view name) = 0;
+  virtual void on_leave() = 0;
+};
+
+}  // namespace ktpu::sim

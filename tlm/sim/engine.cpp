@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/sim/engine.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "arch/error.h"
+
+namespace ktpu::sim {
+
+void LinkBase::bind_sender(Unit& unit) {
+  KTPU_CHECK(sender_ == nullptr, "link {} has two senders: {} and {}", name_, sender_->name(), unit.name());
+  sender_ = &unit;
+}
+
+void LinkBase::bind_receiver(Unit& unit, std::uint32_t* mask, std::uint32_t bit) {
+  KTPU_CHECK(receiver_ == nullptr, "link {} has two receivers: {} and {}", name_, receiver_->name(),
+             unit.name());
+  receiver_ = &unit;
+  if (mask != nullptr) {
+    receiver_mask_ = mask;
+    receiver_bit_ = bit;
+  }
+}
+
+void Unit::wake_next() {
+  if (engine_ != nullptr) engine_->next_[index_ / 64] |= 1ull << (index_ % 64);
+}
+
+void Engine::add(Unit& unit) {
+  KTPU_CHECK(!elaborated_, "unit {} added after elaboration", unit.name());
+  KTPU_CHECK(unit.engine_ == nullptr, "unit {} added twice", unit.name());
+  unit.engine_ = this;
+  unit.index_ = units_.size();
+  units_.push_back(&unit);
+}
+
+void Engine::remove(Observer& observer) { std::erase(observers_, &observer); }
+
+void Engine::elaborate() {
+  KTPU_CHECK(!elaborated_, "elaborated twice");
+  elaborated_ = true;
+  words_ = (units_.size() + 63) / 64;
+  active_.assign(words_, 0);
+  next_.assign(words_, 0);
+  all_.assign(words_, 0);
+  wheel_.assign(words_ * kWheel, 0);
+  for (std::size_t i = 0; i < units_.size(); ++i) all_[i / 64] |= 1ull << (i % 64);
+  for (LinkBase* link : links_) {
+    if (link->receiver_ == nullptr || link->receiver_->engine_ != this) continue;
+    const std::size_t i = link->receiver_->index_;
+    link->wake_word_ = &active_[i / 64];
+    link->wake_bit_ = 1ull << (i % 64);
+  }
+  order_mealy();
+  reset();
+}
+
+// Kahn's algorithm over "unit A writes a wire that unit B's settle() reads".
+void Engine::order_mealy() {
+  std::vector<Unit*> pending;
+  for (Unit* unit : units_)
+    if (unit->is_mealy()) pending.push_back(unit);
+  std::unordered_map<const LinkBase*, std::vector<const Unit*>> writers;
+  for (Unit* unit : pending)
+    for (const LinkBase* link : unit->settle_writes()) writers[link].push_back(unit);
+  std::unordered_set<const Unit*> done;
+  mealy_.clear();
+  while (!pending.empty()) {
+    const auto ready = std::find_if(pending.begin(), pending.end(), [&](Unit* unit) {
+      for (const LinkBase* link : unit->settle_reads()) {
+        const auto it = writers.find(link);
+        if (it == writers.end()) continue;
+        for (const Unit* writer : it->second)
+          if (writer != unit && !done.contains(writer)) return false;
+      }
+      return true;
+    });
+    if (ready == pending.end()) {
+      mealy_cyclic_ = true;
+      mealy_.insert(mealy_.end(), pending.begin(), pending.end());
+      break;
+    }
+    done.insert(*ready);
+    mealy_.push_back(*ready);
+    pending.erase(ready);
+  }
+}
+
+void Engine::reset() {
+  std::fill(wheel_.begin(), wheel_.end(), 0);
+  wheel_used_ = 0;
+  far_ = {};
+  for (LinkBase* link : links_) {
+    link->lower();
+    link->busy_ = false;
+  }
+  for (Unit* unit : units_) unit->reset(now_);
+  next_ = all_;
+}
+
+void Engine::wake_at(const Unit& unit, Cycle at) {
+  const std::size_t word = unit.index_ / 64;
+  const std::uint64_t bit = 1ull << (unit.index_ % 64);
+  if (at <= now_) {
+    next_[word] |= bit;
+  } else if (at - now_ < kWheel) {
+    const std::size_t row = at % kWheel;
+    wheel_[row * words_ + word] |= bit;
+    wheel_used_ |= 1ull << row;
+  } else {
+    far_.push({at, unit.index_});
+  }
+}
+
+void Engine::merge_due() {
+  const std::size_t row = now_ % kWheel;
+  if ((wheel_used_ >> row) & 1) {
+    for (std::size_t w = 0; w < words_; ++w) {
+      next_[w] |= wheel_[row * words_ + w];
+      wheel_[row * words_ + w] = 0;
+    }
+    wheel_used_ &= ~(1ull << row);
+  }
+  while (!far_.empty() && far_.top().at <= now_) {
+    next_[far_.top().unit / 64] |= 1ull << (far_.top().unit % 64);
+    far_.pop();
+  }
+}
+
+void Engine::settle_all() {
+  const auto awake = [this](const Unit* u) { return (active_[u->index_ / 64] >> (u->index_ % 64)) & 1; };
+  if (!mealy_cyclic_) {
+    for (Unit* unit : mealy_)
+      if (awake(unit)) unit->settle(now_);
+    return;
+  }
+  for (std::size_t round = 0; round < mealy_.size() + 1; ++round) {
+    bool changed = false;
+    for (Unit* unit : mealy_)
+      if (awake(unit)) changed |= unit->settle(now_);
+    if (!changed) return;
+  }
+  report_loop();
+}
+
+void Engine::report_loop() const {
+  std::string names;
+  for (Unit* unit : mealy_)
+    if (unit->settle(now_)) names += (names.empty() ? "" : ", ") + unit->name();
+  throw arch::UserError(fmt::format(
+      "cycle {}: combinational cycle: the wires of {} still change after {} settling rounds. Put a registered "
+      "unit (a router or an adapter) between them.",
+      now_, names, mealy_.size() + 1));
+}
+
+void Engine::step() {
+  merge_due();
+  active_.swap(next_);
+  if (!idle_skip_) active_ = all_;
+  for (std::size_t w = 0; w < words_; ++w)
+    for (std::uint64_t bits = active_[w]; bits != 0; bits &= bits - 1)
+      units_[w * 64 + static_cast<std::size_t>(std::countr_zero(bits))]->drive(now_);
+  if (!mealy_.empty()) settle_all();
+  for (Observer* observer : observers_) observer->on_cycle(now_);
+  const Cycle now = now_++;  // wake_at() during clock() counts from the next cycle
+  ++cycles_run_;
+  for (std::size_t w = 0; w < words_; ++w) {
+    for (std::uint64_t bits = active_[w]; bits != 0; bits &= bits - 1) {
+      Unit& unit = *units_[w * 64 + static_cast<std::size_t>(std::countr_zero(bits))];
+      const Cycle next = unit.clock(now);
+      if (next == now_) {
+        next_[w] |= bits & -bits;
+      } else if (next != kNever) {
+        wake_at(unit, next);
+      }
+    }
+    active_[w] = 0;
+  }
+}
+
+Cycle Engine::next_event() const {
+  if (!idle_skip_) return now_;
+  for (const std::uint64_t word : next_)
+    if (word != 0) return now_;
+  Cycle first = far_.empty() ? kNever : far_.top().at;
+  if (wheel_used_ != 0) {
+    const std::uint64_t from_now = std::rotr(wheel_used_, static_cast<int>(now_ % kWheel));
+    first = std::min(first, now_ + static_cast<Cycle>(std::countr_zero(from_now)));
+  }
+  return std::max(first, now_);
+}
+
+void Engine::skip_to(Cycle cycle) {
+  KTPU_CHECK(cycle >= now_ && cycle <= next_event(), "skip from {} to {} over an event", now_, cycle);
+  now_ = cycle;
+}
+
+void Engine::run_until(Cycle end) {
+  while (now_ < end) {
+    const Cycle event = next_event();
+    if (event >= end) {
+      now_ = end;
+      return;
+    }
+    now_ = event;
+    step();
+  }
+}
+
+void Engine::sync() {
+  for (Unit* unit : units_) unit->sync(now_);
+}
+
+}  // namespace ktpu::sim

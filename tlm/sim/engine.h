@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the units of one clock domain in two phases over an activity bitmask. Needs no SystemC: a unit test is a
+// plain loop over step().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <queue>
+#include <vector>
+
+#include "tlm/sim/link.h"
+#include "tlm/sim/unit.h"
+
+namespace ktpu::sim {
+
+// Looks at a settled cycle before it is committed. It must not change units or links.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_cycle(Cycle now) = 0;
+};
+
+class Engine {
+ public:
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Elaboration. Units and observers must outlive the engine's last step.
+  void add(Unit& unit);
+  void add(LinkBase& link) { links_.push_back(&link); }
+  void add(Observer& observer) { observers_.push_back(&observer); }
+  void remove(Observer& observer);
+  // Orders the Mealy units and resets everything; call once after the last add().
+  void elaborate();
+  // Reset of all units; cycle numbers go on, `now()` is the first cycle with reset low.
+  void reset();
+
+  // false: every unit runs in every cycle (the slow, obviously right way; results must not differ).
+  void set_idle_skip(bool on) { idle_skip_ = on; }
+  bool idle_skip() const { return idle_skip_; }
+
+  Cycle now() const { return now_; }  // the next cycle to run
+  // Runs cycle now().
+  void step();
+  // Runs cycles until now() == end, jumping over cycles in which no unit is awake.
+  void run_until(Cycle end);
+  // The first cycle >= now() in which a unit wants to run; kNever when all sleep until an input.
+  Cycle next_event() const;
+  // Moves to `cycle` (<= next_event()) without running anything.
+  void skip_to(Cycle cycle);
+
+  // Cycles run, and cycles jumped over, since the start.
+  std::uint64_t cycles_run() const { return cycles_run_; }
+  std::uint64_t cycles_skipped() const { return now_ - cycles_run_; }
+
+  const std::vector<Unit*>& units() const { return units_; }
+  const std::vector<LinkBase*>& links() const { return links_; }
+
+  // Runs `unit` in cycle `at` (> the current one, or == now() between steps).
+  void wake_at(const Unit& unit, Cycle at);
+
+  // Brings lazily kept counters of all units up to date with now().
+  void sync();
+
+ private:
+  friend class LinkBase;
+  friend class Unit;
+  static constexpr Cycle kWheel = 64;  // cycles ahead that the wheel covers; later wake-ups go to the heap
+
+  void merge_due();
+  void order_mealy();
+  void settle_all();
+  [[noreturn]] void report_loop() const;
+
+  std::vector<Unit*> units_;
+  std::vector<LinkBase*> links_;
+  std::vector<Observer*> observers_;
+  std::vector<Unit*> mealy_;       // in settling order
+  bool mealy_cyclic_ = false;      // no such order exists: settle repeatedly
+  std::vector<std::uint64_t> active_;  // units awake in the current cycle
+  std::vector<std::uint64_t> next_;    // units awake in the next one
+  std::vector<std::uint64_t> all_;
+  std::vector<std::uint64_t> wheel_;   // kWheel rows of words
+  std::uint64_t wheel_used_ = 0;       // bit r: row r holds something
+  std::size_t words_ = 0;
+  struct Timer {
+    Cycle at;
+    std::size_t unit;
+    bool operator>(const Timer& o) const { return at != o.at ? at > o.at : unit > o.unit; }
+  };
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> far_;
+  Cycle now_ = 0;
+  std::uint64_t cycles_run_ = 0;
+  bool idle_skip_ = true;
+  bool elaborated_ = false;
+};
+
+}  // namespace ktpu::sim

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// A typed wire bundle with one writer a direction: data and valid from the sender, busy from the receiver
+// (fabric.md section 5). A transfer happens in exactly the cycles with valid && !busy.
+//
+// Senders call offer()/withdraw() and receivers set_busy() in their drive() phase (a Mealy unit also in
+// settle()); everybody samples in clock(). A sender calls sample_sent() exactly once in each of its clocks in
+// which the link is valid: that is where transfers and stalls are counted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "arch/flit.h"
+
+namespace ktpu::sim {
+
+class Unit;
+
+// What all links have besides their data: names, ends and the wake-up of the receiver.
+class LinkBase {
+ public:
+  LinkBase(std::string name, unsigned width) : name_(std::move(name)), width_(width) {}
+  LinkBase(const LinkBase&) = delete;
+  LinkBase& operator=(const LinkBase&) = delete;
+  virtual ~LinkBase() = default;
+
+  const std::string& name() const { return name_; }
+  unsigned width() const { return width_; }  // data bits
+
+  bool valid() const { return valid_; }
+  bool busy() const { return busy_; }
+  bool transfers() const { return valid_ && !busy_; }
+
+  // Receiver side; returns true when the wire changed (what a Mealy unit's settle() must report).
+  bool set_busy(bool busy) {
+    const bool changed = busy != busy_;
+    busy_ = busy;
+    return changed;
+  }
+
+  // Sender side: counts the cycle and says whether the flit was taken in it.
+  bool sample_sent() {
+    if (busy_) {
+      ++stalled_cycles_;
+      return false;
+    }
+    ++transferred_;
+    return true;
+  }
+  std::uint64_t& transferred() { return transferred_; }        // flits since the start
+  std::uint64_t& stalled_cycles() { return stalled_cycles_; }  // cycles with valid && busy
+
+  Unit* sender() const { return sender_; }
+  Unit* receiver() const { return receiver_; }
+
+  // Elaboration. `mask`/`bit`: a word of the receiver that mirrors valid of its inputs (may be null).
+  void bind_sender(Unit& unit);
+  void bind_receiver(Unit& unit, std::uint32_t* mask = nullptr, std::uint32_t bit = 0);
+
+ protected:
+  friend class Engine;
+  void raise() {
+    valid_ = true;
+    *receiver_mask_ |= receiver_bit_;
+    *wake_word_ |= wake_bit_;
+  }
+  void lower() {
+    valid_ = false;
+    *receiver_mask_ &= ~receiver_bit_;
+  }
+
+  bool valid_ = false;
+  bool busy_ = false;
+  std::uint32_t receiver_bit_ = 0;
+  std::uint32_t* receiver_mask_ = &unused_mask_;
+  std::uint64_t wake_bit_ = 0;
+  std::uint64_t* wake_word_ = &unused_word_;
+  std::uint64_t transferred_ = 0;
+  std::uint64_t stalled_cycles_ = 0;
+
+ private:
+  std::uint32_t unused_mask_ = 0;
+  std::uint64_t unused_word_ = 0;
+  std::string name_;
+  unsigned width_;
+  Unit* sender_ = nullptr;
+  Unit* receiver_ = nullptr;
+};
+
+template <typename T>
+class Link final : public LinkBase {
+ public:
+  using LinkBase::LinkBase;
+
+  const T& data() const { return data_; }
+
+  // Puts `data` on the wires. While it is not taken the sender must keep it there (L1): simply do nothing.
+  void offer(const T& data) {
+    data_ = data;
+    raise();
+  }
+  void withdraw() { lower(); }
+
+ private:
+  T data_{};
+};
+
+using FlitLink = Link<arch::Flit>;
+
+// The two directions of a mesh attachment, seen from the unit: `in` it receives from, `out` it sends to.
+struct FlitPort {
+  FlitLink* in = nullptr;
+  FlitLink* out = nullptr;
+};
+
+}  // namespace ktpu::sim

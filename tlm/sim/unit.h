@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Something clocked. One cycle of a domain is: drive() of all awake units, settle() of the Mealy ones,
+// observers, clock() of all awake units. The rule that makes the order of units irrelevant: clock() never
+// writes a link, and drive() never reads one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tlm/sim/archive.h"
+#include "tlm/sim/cycle.h"
+
+namespace ktpu::sim {
+
+class Engine;
+class LinkBase;
+
+// One thing a unit waits for, for the watchdog: "waits for <what>" with a hint at the cause.
+struct Wait {
+  std::string what;        // "1 read response (FILL A, 127 of 128 entries placed)"
+  const Unit* on = nullptr;  // who should act, when known
+};
+
+class Unit {
+ public:
+  explicit Unit(std::string name) : name_(std::move(name)) {}
+  virtual ~Unit() = default;
+  Unit(const Unit&) = delete;
+  Unit& operator=(const Unit&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  // Power-up or reset: `start` is the first cycle with reset low. The engine wakes the unit for it.
+  virtual void reset(Cycle start) = 0;
+
+  // Outputs of cycle `now` from the state. Must be idempotent and may skip wires that did not change.
+  virtual void drive(Cycle now) = 0;
+
+  // Samples the inputs of cycle `now` and computes the state of now+1. Returns the next cycle in which the unit
+  // must run even if no input becomes valid: now+1 while busy, a later cycle to sleep until then, kNever to
+  // sleep until an input is offered. A unit may sleep only if its outputs as last driven stay right meanwhile,
+  // and running it while asleep must change nothing (the engine can be told never to let units sleep).
+  virtual Cycle clock(Cycle now) = 0;
+
+  // Mealy units only: outputs that look at an input of the same cycle, after all drive() calls. Returns true if
+  // a wire changed. Reads and writes exactly the links it declares below.
+  virtual bool is_mealy() const { return false; }
+  virtual bool settle(Cycle /*now*/) { return false; }
+  virtual std::vector<const LinkBase*> settle_reads() const { return {}; }
+  virtual std::vector<const LinkBase*> settle_writes() const { return {}; }
+
+  // Every register, memory and counter, once. `now` values of lazily kept counters are brought up to date by
+  // sync(), which the engine calls before it lets anything read them.
+  virtual void visit(Archive& /*archive*/) {}
+  virtual void sync(Cycle /*now*/) {}
+
+  // Why the unit is not done; empty if it has nothing to do.
+  virtual std::vector<Wait> waits(Cycle /*now*/) const { return {}; }
+
+  Engine* engine() const { return engine_; }
+  std::size_t index() const { return index_; }
+
+ protected:
+  // Makes the unit run in the next cycle. For events that do not come over a link (a host call, a back door).
+  void wake_next();
+
+ private:
+  friend class Engine;
+  std::string name_;
+  Engine* engine_ = nullptr;
+  std::size_t index_ = 0;
+};
+
+}  // namespace ktpu::sim
