@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accumulator commands on whole sub-tiles, chosen at run time: a scalar reference and, where the
+// processor has it, an AVX2 form with the same bits (number-formats.md sections 6 to 9; cluster.md section
+// 7).
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "arch/formats/operand.h"
+#include "arch/formats/subtile.h"
+
+namespace ktpu::arch {
+
+// One step of a batch: tile += chain(a, b), or tile = chain(a, b) when `load` is set.
+struct ChainStep {
+  SubTile* tile;
+  const OperandEntry* a;
+  const OperandEntry* b;
+  bool load;
+};
+
+// Function pointers bound to one MW. "chain" = the 16 normalised dot products of one K block; a is the A
+// entry (rows), b the B entry (columns), anchor 0..255. Nothing here allocates or throws.
+struct AccumulateKernel {
+  using ChainFn = void (*)(const OperandEntry& a, const OperandEntry& b, unsigned anchor, SubTile& tile);
+
+  std::string_view name;  // "scalar" or "avx2"
+  unsigned mw;
+  ChainFn chain;       // tile = chain, exponent-0 results kept as they are (what FWD forwards)
+  ChainFn load_chain;  // LOAD: tile = 0 + chain
+  ChainFn add_chain;   // ADD: tile = tile + chain
+  void (*add)(SubTile& tile, const SubTile& x);  // ADD_PEER
+  Word256 (*emit)(const SubTile& tile);          // EMIT (and the output of ADD_EMIT, from the new value)
+  void (*run)(const ChainStep* steps, std::size_t count,
+              unsigned anchor);  // steps in order, tiles may repeat
+};
+
+// The kernel for `mw` (9..24, checked) under the current choice. A holder keeps the one it took.
+const AccumulateKernel& accumulate_kernel(unsigned mw);
+
+// Both forms by name, for tests and benches; the AVX2 one is null where it can't run.
+const AccumulateKernel& scalar_kernel(unsigned mw);
+const AccumulateKernel* avx2_kernel(unsigned mw);
+
+// Allows (default) or forbids the vectorised form for kernels taken from now on; returns whether it is in
+// use.
+bool set_simd(bool allowed);
+// "avx2" or "scalar": what accumulate_kernel() hands out.
+std::string_view simd_name();
+
+}  // namespace ktpu::arch
