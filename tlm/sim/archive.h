@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of a unit's state. Each unit names every register, memory and counter once, in visit(Archive&);
-// digests, checkpoints, wave names, statistics and lock-step reports are all archives that read that list,
-// so a name is the same everywhere.
+// The one list of a unit's state. Each unit names every register, memory and counter once, in
+// visit(Archive&); digests, checkpoints, wave names, statistics and lock-step reports are all archives that
+// read that list, so a name is the same everywhere.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ enum class ValueKind : std::uint8_t {
 // What is known of one visited value besides its name.
 struct ValueInfo {
   ValueKind kind = ValueKind::kState;
-  unsigned width = 64;           // bits that can be set
-  std::string_view unit = {};    // counters: "cycles", "flits", "bytes", "commands", ...
+  unsigned width = 64;             // bits that can be set
+  std::string_view unit = {};      // counters: "cycles", "flits", "bytes", "commands", ...
   std::string_view sentence = {};  // counters: what one unit of it means
   std::string_view formula = {};   // counters that are derived: how
 };
@@ -36,6 +36,13 @@ class Archive {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
     on_value(name, &value, sizeof(T), ValueInfo{.width = width});
   }
+  // A value that is worked out for the visit and has no fixed address (an occupancy): digests see it, a
+  // registry of addresses cannot keep it.
+  void computed(std::string_view name, std::uint64_t value, unsigned width = 64) {
+    on_computed(name, value, ValueInfo{.width = width});
+  }
+  // Whether the archive walks what a queue holds now. A registry of fixed addresses does not.
+  virtual bool walks_contents() const { return true; }
   // A block of memory of `count` elements.
   template <typename T>
   void memory(std::string_view name, T* values, std::size_t count) {
@@ -45,8 +52,7 @@ class Archive {
   void flit(std::string_view name, arch::Flit& value) { on_memory(name, value.w.data(), 8, 5); }
   void counter(std::string_view name, std::uint64_t& value, std::string_view unit, std::string_view sentence,
                std::string_view formula = {}) {
-    on_value(name, &value, sizeof value,
-             ValueInfo{ValueKind::kCounter, 64, unit, sentence, formula});
+    on_value(name, &value, sizeof value, ValueInfo{ValueKind::kCounter, 64, unit, sentence, formula});
   }
   // A part of a unit: names inside are prefixed with `name` and a dot.
   template <typename F>
@@ -58,6 +64,7 @@ class Archive {
 
  protected:
   virtual void on_value(std::string_view name, void* value, std::size_t bytes, const ValueInfo& info) = 0;
+  virtual void on_computed(std::string_view /*name*/, std::uint64_t /*value*/, const ValueInfo& /*info*/) {}
   virtual void on_memory(std::string_view name, void* data, std::size_t element_bytes, std::size_t count) = 0;
   virtual void on_enter(std::string_view name) = 0;
   virtual void on_leave() = 0;

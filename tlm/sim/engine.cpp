@@ -151,10 +151,11 @@ void Engine::report_loop() const {
   std::string names;
   for (Unit* unit : mealy_)
     if (unit->settle(now_)) names += (names.empty() ? "" : ", ") + unit->name();
-  throw arch::UserError(fmt::format(
-      "cycle {}: combinational cycle: the wires of {} still change after {} settling rounds. Put a registered "
-      "unit (a router or an adapter) between them.",
-      now_, names, mealy_.size() + 1));
+  throw arch::UserError(
+      fmt::format("cycle {}: combinational cycle: the wires of {} still change after {} settling rounds. Put "
+                  "a registered "
+                  "unit (a router or an adapter) between them.",
+                  now_, names, mealy_.size() + 1));
 }
 
 void Engine::step() {

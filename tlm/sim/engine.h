@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the units of one clock domain in two phases over an activity bitmask. Needs no SystemC: a unit test is a
-// plain loop over step().
+// Runs the units of one clock domain in two phases over an activity bitmask. Needs no SystemC: a unit test is
+// a plain loop over step().
 #pragma once
 
 #include <array>
@@ -76,13 +76,13 @@ class Engine {
   std::vector<Unit*> units_;
   std::vector<LinkBase*> links_;
   std::vector<Observer*> observers_;
-  std::vector<Unit*> mealy_;       // in settling order
-  bool mealy_cyclic_ = false;      // no such order exists: settle repeatedly
+  std::vector<Unit*> mealy_;           // in settling order
+  bool mealy_cyclic_ = false;          // no such order exists: settle repeatedly
   std::vector<std::uint64_t> active_;  // units awake in the current cycle
   std::vector<std::uint64_t> next_;    // units awake in the next one
   std::vector<std::uint64_t> all_;
-  std::vector<std::uint64_t> wheel_;   // kWheel rows of words
-  std::uint64_t wheel_used_ = 0;       // bit r: row r holds something
+  std::vector<std::uint64_t> wheel_;  // kWheel rows of words
+  std::uint64_t wheel_used_ = 0;      // bit r: row r holds something
   std::size_t words_ = 0;
   struct Timer {
     Cycle at;

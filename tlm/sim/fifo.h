@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first-word-fall-through FIFO every latency of the machine is built from (fabric.md section 1.2):
-// a word written in cycle w is readable from max(w + latency, cycle of the previous word's pop + 1), one pop a
-// cycle, and `full` is registered.
+// a word written in cycle w is readable from max(w + latency, cycle of the previous word's pop + 1), one pop
+// a cycle, and `full` is registered.
 #pragma once
 
 #include <algorithm>
@@ -64,8 +64,8 @@ class Fifo {
 
   void visit(Archive& archive, std::string_view name) {
     archive.scope(name, [&] {
-      std::uint32_t count = size();
-      archive.state("count", count, 16);
+      archive.computed("count", size(), 16);
+      if (!archive.walks_contents()) return;
       for (std::uint32_t p = ring_.base(); p != ring_.tail(); ++p)
         archive.memory("word", reinterpret_cast<std::uint8_t*>(&ring_.at(p).value), sizeof(T));
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fixed-capacity ring that keeps its working set small: storage for the whole capacity is reserved (untouched
-// pages cost nothing), but slots are reused within the smallest power of two that the occupancy ever needed, so
-// a 512-deep FIFO that holds three words stays in a few cache lines.
+// pages cost nothing), but slots are reused within the smallest power of two that the occupancy ever needed,
+// so a 512-deep FIFO that holds three words stays in a few cache lines.
 #pragma once
 
 #include <bit>

@@ -19,7 +19,7 @@ class LinkBase;
 
 // One thing a unit waits for, for the watchdog: "waits for <what>" with a hint at the cause.
 struct Wait {
-  std::string what;        // "1 read response (FILL A, 127 of 128 entries placed)"
+  std::string what;          // "1 read response (FILL A, 127 of 128 entries placed)"
   const Unit* on = nullptr;  // who should act, when known
 };
 
@@ -38,14 +38,15 @@ class Unit {
   // Outputs of cycle `now` from the state. Must be idempotent and may skip wires that did not change.
   virtual void drive(Cycle now) = 0;
 
-  // Samples the inputs of cycle `now` and computes the state of now+1. Returns the next cycle in which the unit
-  // must run even if no input becomes valid: now+1 while busy, a later cycle to sleep until then, kNever to
-  // sleep until an input is offered. A unit may sleep only if its outputs as last driven stay right meanwhile,
-  // and running it while asleep must change nothing (the engine can be told never to let units sleep).
+  // Samples the inputs of cycle `now` and computes the state of now+1. Returns the next cycle in which the
+  // unit must run even if no input becomes valid: now+1 while busy, a later cycle to sleep until then, kNever
+  // to sleep until an input is offered. A unit may sleep only if its outputs as last driven stay right
+  // meanwhile, and running it while asleep must change nothing (the engine can be told never to let units
+  // sleep).
   virtual Cycle clock(Cycle now) = 0;
 
-  // Mealy units only: outputs that look at an input of the same cycle, after all drive() calls. Returns true if
-  // a wire changed. Reads and writes exactly the links it declares below.
+  // Mealy units only: outputs that look at an input of the same cycle, after all drive() calls. Returns true
+  // if a wire changed. Reads and writes exactly the links it declares below.
   virtual bool is_mealy() const { return false; }
   virtual bool settle(Cycle /*now*/) { return false; }
   virtual std::vector<const LinkBase*> settle_reads() const { return {}; }
