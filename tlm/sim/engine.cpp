@@ -197,6 +197,12 @@ Cycle Engine::next_event() const {
 
 void Engine::skip_to(Cycle cycle) {
   KTPU_CHECK(cycle >= now_ && cycle <= next_event(), "skip from {} to {} over an event", now_, cycle);
+  jump(cycle);
+}
+
+void Engine::jump(Cycle cycle) {
+  if (cycle == now_) return;
+  for (Observer* observer : observers_) observer->on_skip(now_, cycle);
   now_ = cycle;
 }
 
@@ -204,10 +210,10 @@ void Engine::run_until(Cycle end) {
   while (now_ < end) {
     const Cycle event = next_event();
     if (event >= end) {
-      now_ = end;
+      jump(end);
       return;
     }
-    now_ = event;
+    jump(event);
     step();
   }
 }

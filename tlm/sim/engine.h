@@ -18,6 +18,9 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void on_cycle(Cycle now) = 0;
+  // Cycles first .. end-1 are jumped over: every unit sleeps, so all of them look like `first`. Registers may
+  // differ from the cycle before (the last clock() changed them), so waves look here too.
+  virtual void on_skip(Cycle /*first*/, Cycle /*end*/) {}
 };
 
 class Engine {
@@ -68,6 +71,7 @@ class Engine {
   friend class Unit;
   static constexpr Cycle kWheel = 64;  // cycles ahead that the wheel covers; later wake-ups go to the heap
 
+  void jump(Cycle cycle);
   void merge_due();
   void order_mealy();
   void settle_all();
