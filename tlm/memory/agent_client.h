@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The seam between the memory agent (ports, DRAM path) and what answers beside it at memory-port coordinates:
-// the control agent now, the interlink later (memory.md section 2). The client is a part of the memory agent's
-// unit, not a unit of its own: between the two there are wires of zero cycles.
+// the control agent now, the interlink later (memory.md section 2). The client is a part of the memory
+// agent's unit, not a unit of its own: between the two there are wires of zero cycles.
 #pragma once
 
 #include "arch/flit.h"
@@ -26,8 +26,8 @@ class AgentClient {
   virtual const arch::Flit* out() const = 0;
   // Drive phase: outputs that are not flits (the register bus).
   virtual void drive(sim::Cycle now) = 0;
-  // Clock phase, before clock(): the one flit selected for the client in this cycle. False: the client was full
-  // and the memory agent loses the flit (memory.md section 2).
+  // Clock phase, before clock(): the one flit selected for the client in this cycle. False: the client was
+  // full and the memory agent loses the flit (memory.md section 2).
   virtual bool offer(sim::Cycle now, const arch::Flit& flit) = 0;
   // Clock phase; `out_taken`: the flit of out() left in this cycle. Returns as sim::Unit::clock().
   virtual sim::Cycle clock(sim::Cycle now, bool out_taken) = 0;
