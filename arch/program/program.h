@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -189,9 +192,11 @@ std::string_view step_name(const Action& action);
 // ----------------------------------------------------------------------------------------
 
 enum class DType : std::uint8_t { kFp16, kFp32, kU8, kU16, kU32, kI8, kI16, kI32, kMxfp7 };
+inline constexpr std::size_t kDTypes = 9;
 // Bits an element takes, 0 for block formats (MXFP7).
 unsigned dtype_bits(DType type);
 std::string_view dtype_name(DType type);
+std::optional<DType> dtype_from_name(std::string_view name);
 
 struct Tensor {
   std::string name;

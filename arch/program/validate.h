@@ -21,7 +21,4 @@ inline constexpr std::uint32_t kMaxStagingFlits =
 // Throws UserError naming the part, e.g. "step 12 (kick): count 0 ...".
 void validate(const Program& program);
 
-// Bytes an image writes; throws UserError when sizes overflow or a layout is unknown.
-std::uint64_t image_bytes(const MemoryImage& image);
-
 }  // namespace ktpu::arch
