@@ -16,6 +16,7 @@ namespace ktpu::sim {
 
 class Engine;
 class LinkBase;
+class Unit;
 
 // One thing a unit waits for, for the watchdog: "waits for <what>" with a hint at the cause.
 struct Wait {
@@ -56,6 +57,10 @@ class Unit {
   // sync(), which the engine calls before it lets anything read them.
   virtual void visit(Archive& /*archive*/) {}
   virtual void sync(Cycle /*now*/) {}
+
+  // Units that run inside this one (a lock-step pair) and are not added to an engine themselves: their links and
+  // wake-ups count for this one. Asked once, by Engine::add().
+  virtual std::vector<Unit*> parts() const { return {}; }
 
   // Why the unit is not done; empty if it has nothing to do.
   virtual std::vector<Wait> waits(Cycle /*now*/) const { return {}; }

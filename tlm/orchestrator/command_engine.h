@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command engine: executes a list of WRITE, POLL and DONE on the control agent's registers
+// (orchestrator.md section 8). A slave to the host, a master on the agent's register bus.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tlm/orchestrator/register_bus.h"
+#include "tlm/sim/unit.h"
+
+namespace ktpu::orchestrator {
+
+class CommandEngine final : public sim::Unit {
+ public:
+  // `commands`: entries of the command RAM, a power of two up to 128.
+  CommandEngine(std::string name, unsigned commands, RegisterBus& host, RegisterBus& agent);
+
+  void reset(sim::Cycle start) override;
+  void drive(sim::Cycle now) override;
+  sim::Cycle clock(sim::Cycle now) override;
+  void visit(sim::Archive& archive) override;
+  std::vector<sim::Wait> waits(sim::Cycle now) const override;
+
+  std::uint64_t peek(std::uint32_t offset) const;
+  bool busy() const { return state_ != State::kIdle; }
+  bool error() const { return error_; }
+
+ private:
+  struct Command {
+    std::uint64_t opcode = 0, address = 0, data = 0, mask = 0;
+  };
+  enum class State : std::uint8_t { kIdle, kFetch, kIssue, kAddress, kBeat, kResponse, kWait };
+
+  void host_access(sim::Cycle now);
+  sim::Cycle advance(sim::Cycle now);
+
+  RegisterBus& host_;
+  RegisterBus& agent_;
+  std::vector<Command> ram_;
+  State state_ = State::kIdle;
+  unsigned pc_ = 0;
+  std::uint64_t code_ = 0, polls_ = 0;
+  bool done_ = false, error_ = false, go_ = false, beat_on_ = false;
+  sim::Cycle wait_until_ = 0;
+  std::uint64_t read_q_ = 0;
+  std::uint64_t writes_ = 0;
+};
+
+}  // namespace ktpu::orchestrator

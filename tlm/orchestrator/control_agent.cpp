@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/orchestrator/control_agent.h"
+
+#include <algorithm>
+
+#include "arch/encoding/codes.h"
+#include "arch/encoding/registers.h"
+#include "arch/error.h"
+
+namespace ktpu::orchestrator {
+
+namespace reg = arch::agent;
+
+namespace {
+
+constexpr std::uint32_t kDecoded = 0xFFFF;   // address bits the slave looks at (orchestrator.md section 1)
+constexpr std::uint32_t kStageEnd = 0x3400;  // 128 slots of 40 bytes (orchestrator.md section 3.3)
+constexpr std::uint32_t kNodeStatusEnd = 0x2000;  // with the alias
+constexpr std::uint32_t kMailboxDepth = 16;       // TX and RX (orchestrator.md section 3.4)
+constexpr std::size_t kFaultsKept = 64;
+
+}  // namespace
+
+ControlAgent::ControlAgent(const ControlAgentParams& params, std::vector<RegisterBus*> buses,
+                           const memory::AuxSource* aux)
+    : params_(params),
+      buses_(std::move(buses)),
+      aux_(aux),
+      stage_(static_cast<std::size_t>(params.staging_flits) * reg::kWordsPerFlit),
+      tx_(sim::FifoShape::sync(kMailboxDepth)),
+      rx_(sim::FifoShape::sync(kMailboxDepth)) {
+  KTPU_CHECK(buses_.size() <= read_q_.size(), "{} register buses", buses_.size());
+}
+
+void ControlAgent::reset(sim::Cycle) {
+  ctrl_ = irq_en_ = 0;
+  prog_dst_ = 0;
+  prog_len_ = prog_base_ = credit_ = sig_done_ = 0;
+  if (!params_.quirks) node_status_.fill(0);  // quirk O1
+  kick_ = clear_done_ = load_credit_ = mailbox_push_ = rx_pop_ = false;
+  run_ = push_ = false;
+  left_ = 0;
+  pointer_ = 0;
+  word_ = 0;
+  tx_.reset();
+  rx_.reset();
+  out_valid_ = overflow_ = signal_in_ = rx_in_ = overflow_in_ = false;
+}
+
+void ControlAgent::drive(sim::Cycle) {
+  for (std::size_t b = 0; b < buses_.size(); ++b) buses_[b]->read_data = read_q_[b];
+}
+
+bool ControlAgent::offer(sim::Cycle, const arch::Flit& flit) {
+  if (rx_.full()) overflow_in_ = true;  // signals count too (orchestrator.md section 3.1, RX_STATUS)
+  if (flit.type() == arch::FlitType::kCuSignal) {
+    signal_in_ = true;
+    flit_in_ = flit;
+    return true;
+  }
+  if (rx_.full()) {
+    ++rx_lost_;
+    return false;
+  }
+  rx_in_ = true;
+  flit_in_ = flit;
+  return true;
+}
+
+std::uint64_t ControlAgent::peek(std::uint32_t offset, sim::Cycle now) const {
+  offset &= kDecoded;
+  if (offset >= reg::kNodeStatus && offset < kNodeStatusEnd) return node_status_[(offset >> 3) & 255];
+  if (offset >= reg::kRxFlit && offset < reg::kRxFlit + 8 * reg::kWordsPerFlit)
+    return rx_.readable(now) ? rx_.head().w[(offset - reg::kRxFlit) / 8] : 0;
+  switch (offset) {
+    case reg::kCtrl:
+      return ctrl_;
+    case reg::kStatus:
+      return (run_ || tx_.readable(now) ? 1u : 0u) | 4u;
+    case reg::kCaps:
+      return arch::kFlitBits | static_cast<std::uint64_t>(arch::kPosBits) << 16 |
+             static_cast<std::uint64_t>(params_.grid_lo) << 24 |
+             static_cast<std::uint64_t>(params_.grid_hi) << 32;
+    case reg::kIrqEn:
+      return irq_en_;
+    case reg::kProgDst:
+      return prog_dst_;
+    case reg::kProgLen:
+      return prog_len_;
+    case reg::kProgStat:
+      return (run_ ? 1u : 0u) | static_cast<std::uint64_t>(left_) << 1 |
+             static_cast<std::uint64_t>(credit_) << 17;
+    case reg::kProgCred:
+      return credit_;
+    case reg::kProgBase:
+      return prog_base_;
+    case reg::kSigDone:
+      return sig_done_;
+    case reg::kAuxStat:
+      return aux_ == nullptr ? 0 : aux_->aux_stat();
+    case reg::kTxStatus:
+      return static_cast<std::uint64_t>(tx_full()) << 16;
+    case reg::kRxStatus:
+      return static_cast<std::uint64_t>(!rx_.readable(now)) << 16 | static_cast<std::uint64_t>(overflow_)
+                                                                        << 17;
+    default:
+      return 0;
+  }
+}
+
+void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
+  const std::uint32_t offset = beat.write_offset & kDecoded;
+  ++writes_;
+  if (offset >= reg::kStage && offset < kStageEnd) {
+    const std::size_t word = (offset - reg::kStage) / 8;
+    if (word < stage_.size()) stage_[word] = beat.data;
+    return;
+  }
+  if (offset >= reg::kTxFlit && offset < reg::kTxFlit + 8 * reg::kWordsPerFlit) {
+    std::uint64_t mask = 0;
+    for (unsigned b = 0; b < 8; ++b)
+      if ((beat.strobe >> b) & 1) mask |= 0xFFull << (8 * b);
+    std::uint64_t& word = tx_flit_[(offset - reg::kTxFlit) / 8];
+    word = (word & ~mask) | (beat.data & mask);
+    return;
+  }
+  if (offset >= reg::kAuxCfgMover && offset < reg::kAuxCfgInterlink + 0x80) {
+    if (unsupported_.empty())
+      unsupported_ =
+          fmt::format("cycle {}: write of 0x{:x} to the {} window (offset 0x{:04x}): this version has no {}",
+                      now, beat.data, offset < reg::kAuxCfgInterlink ? "memory mover" : "interlink", offset,
+                      offset < reg::kAuxCfgInterlink ? "memory mover" : "interlink");
+    return;
+  }
+  switch (offset) {
+    case reg::kCtrl:
+      ctrl_ = beat.data;
+      break;
+    case reg::kIrqEn:
+      irq_en_ = beat.data;
+      break;
+    case reg::kProgDst:
+      prog_dst_ = static_cast<std::uint8_t>(beat.data);
+      break;
+    case reg::kProgLen:
+      prog_len_ = static_cast<std::uint16_t>(beat.data);
+      break;
+    case reg::kProgBase:
+      prog_base_ = static_cast<std::uint16_t>(beat.data);
+      break;
+    case reg::kProgKick:
+      kick_ = true;
+      if (probe_ != nullptr) probe_->kick(now + 1);
+      break;
+    case reg::kProgCred:
+      load_credit_ = true;
+      credit_value_ = static_cast<std::uint16_t>(beat.data);
+      break;
+    case reg::kSigDone:
+      clear_done_ = true;
+      break;
+    case reg::kTxKick:
+      mailbox_push_ = !tx_full_now_ && !run_now_;
+      break;
+    case reg::kRxPop:
+      rx_pop_ = rx_readable_now_;
+      break;
+    default:
+      break;  // unlisted or read-only: ignored
+  }
+}
+
+void ControlAgent::take_signal(const arch::Flit& flit) {
+  namespace ns = reg::node_status_word;
+  const std::uint64_t code = flit.bits(248, 8), argument = flit.bits(216, 32);
+  std::uint64_t& word = node_status_[flit.src().node_byte()];
+  const std::uint64_t count = (arch::get(&word, ns::kCount) + 1) & ns::kCount.mask();
+  word = code << ns::kCode.lsb | argument << ns::kArg.lsb | count << ns::kCount.lsb | 1;
+  ++signals_;
+}
+
+void ControlAgent::dispatch(sim::Cycle now) {
+  const bool can_fetch = run_ && !tx_full_now_ && credit_ != 0;
+  const bool push_now = push_;
+  push_ = false;
+  if (push_now) {
+    push_flit_.set_dst(arch::Coord::from_node_byte(prog_dst_));
+    push_flit_.set_src(params_.position);
+    tx_.push(now, push_flit_);
+    ++dispatched_;
+    if (probe_ != nullptr) probe_->push(now, push_flit_);
+  }
+  if (run_ && credit_ == 0) {
+    if (starved_since_ == sim::kNever) starved_since_ = now;
+  } else if (starved_since_ != sim::kNever) {
+    starved_cycles_ += now - starved_since_;
+    starved_since_ = sim::kNever;
+  }
+  if (can_fetch) {
+    assembly_.w[word_] = stage_[pointer_ % stage_.size()];
+    ++pointer_;
+    if (++word_ == reg::kWordsPerFlit) {
+      word_ = 0;
+      push_ = true;
+      push_flit_ = assembly_;
+      push_flit_.w[4] &= 0xFFFFFFFFu;
+      if (left_ == 1) {
+        run_ = false;
+      } else {
+        --left_;
+      }
+    }
+  }
+  const bool credited =
+      signal_in_ && flit_in_.bits(248, 8) == static_cast<std::uint64_t>(arch::SignalCode::kInstComplete);
+  if (load_credit_) {
+    credit_ = credit_value_;
+  } else if (push_now && !credited) {
+    if (credit_ != 0) --credit_;
+  } else if (credited && !push_now) {
+    ++credit_;
+  }
+}
+
+sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
+  // Reads see the registers of this cycle.
+  bool read = false;
+  for (std::size_t b = 0; b < buses_.size(); ++b) {
+    const sim::Link<BusBeat>& beat = buses_[b]->beat;
+    if (beat.valid() && beat.data().read) {
+      read_q_[b] = peek(beat.data().read_offset, now);
+      ++reads_;
+      read = true;
+    }
+  }
+  if (out_taken && probe_ != nullptr) probe_->sent(now, out_);
+  tx_full_now_ = tx_.full();
+  rx_readable_now_ = rx_.readable(now);
+  run_now_ = run_;
+
+  const bool kick = kick_, clear = clear_done_, pop = rx_pop_, mailbox = mailbox_push_;
+  const bool started = kick && !run_ && prog_len_ != 0;
+  if (kick && !started) ++ignored_kicks_;
+
+  // Output register, before the FIFO takes this cycle's push.
+  if (!out_valid_ || out_taken) {
+    out_valid_ = tx_.readable(now);
+    if (out_valid_) {
+      out_ = tx_.head();
+      tx_.pop(now);
+    }
+  }
+  if (pop && rx_readable_now_) rx_.pop(now);
+  if (mailbox) {
+    arch::Flit flit;
+    flit.w = tx_flit_;
+    flit.w[4] &= 0xFFFFFFFFu;
+    tx_.push(now, flit);
+    ++mailbox_sent_;
+    if (probe_ != nullptr) probe_->push(now, flit);
+  }
+  dispatch(now);
+  if (started) {
+    run_ = true;
+    left_ = prog_len_;
+    pointer_ = static_cast<std::uint32_t>(prog_base_) * reg::kWordsPerFlit;
+    word_ = 0;
+  }
+  if (signal_in_ || rx_in_) {
+    if (probe_ != nullptr) probe_->received(now, flit_in_);
+    if (signal_in_) {
+      if (flit_in_.bits(248, 8) == static_cast<std::uint64_t>(arch::SignalCode::kFault) &&
+          faults_.size() < kFaultsKept)
+        faults_.push_back({now, flit_in_.src(), static_cast<std::uint32_t>(flit_in_.bits(216, 32))});
+      take_signal(flit_in_);
+    } else {
+      rx_.push(now, flit_in_);
+      ++mailbox_received_;
+    }
+  }
+  if (clear) {
+    sig_done_ = 0;
+  } else if (signal_in_) {
+    ++sig_done_;
+  }
+  overflow_ = overflow_ || overflow_in_;
+  kick_ = clear_done_ = load_credit_ = mailbox_push_ = rx_pop_ = false;
+  signal_in_ = rx_in_ = overflow_in_ = false;
+
+  for (RegisterBus* bus : buses_)
+    if (bus->beat.valid() && bus->beat.data().write) write(now, bus->beat.data());
+
+  if (read || kick_ || clear_done_ || load_credit_ || mailbox_push_ || rx_pop_ || push_ || out_valid_)
+    return now + 1;
+  if (run_ && credit_ != 0 && !tx_full()) return now + 1;
+  return tx_.readable_from();
+}
+
+void ControlAgent::visit(sim::Archive& a) {
+  a.state("ctrl", ctrl_);
+  a.state("irq_en", irq_en_);
+  a.scope("dispatch", [&] {
+    a.state("dst", prog_dst_, 8);
+    a.state("len", prog_len_, 16);
+    a.state("base", prog_base_, 16);
+    a.state("run", run_, 1);
+    a.state("left", left_, 16);
+    a.state("credit", credit_, 16);
+    a.state("pointer", pointer_, 20);
+    a.state("word", word_, 3);
+    a.state("push", push_, 1);
+    a.flit("assembly", assembly_);
+    a.flit("push_flit", push_flit_);
+  });
+  a.state("sig_done", sig_done_, 16);
+  a.memory("node_status", node_status_.data(), node_status_.size());
+  a.memory("stage", stage_.data(), stage_.size());
+  a.memory("tx_flit", tx_flit_.data(), tx_flit_.size());
+  tx_.visit(a, "tx");
+  rx_.visit(a, "rx");
+  a.state("out_valid", out_valid_, 1);
+  a.flit("out", out_);
+  a.state("rx_overflow", overflow_, 1);
+  a.state("kick", kick_, 1);
+  a.state("clear_done", clear_done_, 1);
+  a.state("load_credit", load_credit_, 1);
+  a.state("mailbox_push", mailbox_push_, 1);
+  a.state("rx_pop", rx_pop_, 1);
+  a.counter("dispatched", dispatched_, "flits", "Flits the dispatcher pushed towards the mesh");
+  a.counter("signals", signals_, "flits", "CU_SIGNAL flits received");
+  a.counter("mailbox_sent", mailbox_sent_, "flits", "Flits sent through the mailbox");
+  a.counter("mailbox_received", mailbox_received_, "flits", "Flits put into the receive mailbox");
+  a.counter("mailbox_lost", rx_lost_, "flits", "Flits dropped because the receive mailbox was full");
+  a.counter("credit_starved", starved_cycles_, "cycles",
+            "Cycles a finished stall of the dispatcher waited for dispatch credit");
+  a.counter("ignored_kicks", ignored_kicks_, "kicks", "Kicks ignored: a run was on, or PROG_LEN was 0");
+  a.counter("writes", writes_, "writes", "Register writes");
+  a.counter("reads", reads_, "reads", "Register reads");
+}
+
+std::vector<sim::Wait> ControlAgent::waits(sim::Cycle) const {
+  std::vector<sim::Wait> waits;
+  if (run_ && credit_ == 0)
+    waits.push_back(
+        {fmt::format("the dispatcher has {} flits left and no credit: PROG_CRED was seeded too low, "
+                     "or instructions marked last (and faults) returned none",
+                     left_),
+         nullptr});
+  if (run_ && tx_full()) waits.push_back({"the dispatcher's TX FIFO is full", nullptr});
+  if (out_valid_)
+    waits.push_back({fmt::format("the agent's {} flit for ({},{}) is not taken by the mesh",
+                                 arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()),
+                     nullptr});
+  return waits;
+}
+
+}  // namespace ktpu::orchestrator

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The control agent: register map, staging RAM, dispatcher, dispatch credit, completion mirror and mailbox
+// (orchestrator.md sections 2 to 7). It is a client of the memory agent and has no coordinate of its own.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "tlm/memory/agent_client.h"
+#include "tlm/orchestrator/register_bus.h"
+#include "tlm/sim/fifo.h"
+
+namespace ktpu::orchestrator {
+
+struct ControlAgentParams {
+  arch::Coord position;               // memory port 0: the source it stamps on dispatched flits
+  unsigned grid_lo = 1, grid_hi = 1;  // what CAPS publishes (orchestrator.md section 3.1)
+  unsigned staging_flits = 128;       // slots of the staging RAM, 1..128: the window ends at 0x3400
+  bool quirks = true;                 // O1: NODE_STATUS survives a reset
+};
+
+// What a checker or a report wants to see as it happens. All null by default.
+class AgentProbe {
+ public:
+  virtual ~AgentProbe() = default;
+  virtual void kick(sim::Cycle /*pulse*/) {}
+  virtual void push(sim::Cycle /*now*/, const arch::Flit&) {}      // into the TX FIFO
+  virtual void sent(sim::Cycle /*now*/, const arch::Flit&) {}      // left the agent
+  virtual void received(sim::Cycle /*now*/, const arch::Flit&) {}  // taken, signals included
+};
+
+class ControlAgent final : public memory::AgentClient {
+ public:
+  // `buses` and `aux` must outlive the agent; aux may be null (reads 0).
+  ControlAgent(const ControlAgentParams& params, std::vector<RegisterBus*> buses,
+               const memory::AuxSource* aux);
+
+  void reset(sim::Cycle start) override;
+  const arch::Flit* out() const override { return out_valid_ ? &out_ : nullptr; }
+  void drive(sim::Cycle now) override;
+  bool offer(sim::Cycle now, const arch::Flit& flit) override;
+  sim::Cycle clock(sim::Cycle now, bool out_taken) override;
+  void visit(sim::Archive& archive) override;
+  std::vector<sim::Wait> waits(sim::Cycle now) const override;
+
+  void set_probe(AgentProbe* probe) { probe_ = probe; }
+  void set_aux(const memory::AuxSource* aux) { aux_ = aux; }
+
+  // Register value as a read sampled in cycle `now` (orchestrator.md section 3.1); no side effects.
+  std::uint64_t peek(std::uint32_t offset, sim::Cycle now) const;
+
+  struct Fault {  // a FAULT signal seen at the agent
+    sim::Cycle cycle;
+    arch::Coord node;
+    std::uint32_t argument;
+  };
+  const std::vector<Fault>& faults() const { return faults_; }  // the first 64
+  // A request this version cannot serve (memory mover, interlink); empty if there was none.
+  const std::string& unsupported() const { return unsupported_; }
+
+ private:
+  void write(sim::Cycle now, const BusBeat& beat);
+  void take_signal(const arch::Flit& flit);
+  void dispatch(sim::Cycle now);
+  bool tx_full() const { return tx_.full(); }
+
+  ControlAgentParams params_;
+  std::vector<RegisterBus*> buses_;
+  const memory::AuxSource* aux_;
+  AgentProbe* probe_ = nullptr;
+
+  // Registers software writes.
+  std::uint64_t ctrl_ = 0, irq_en_ = 0;
+  std::uint8_t prog_dst_ = 0;
+  std::uint16_t prog_len_ = 0, prog_base_ = 0, credit_ = 0, sig_done_ = 0;
+  std::array<std::uint64_t, 5> tx_flit_{};
+  std::array<std::uint64_t, 256> node_status_{};
+  std::vector<std::uint64_t> stage_;
+
+  // Pulses: written in w, acting in w+1.
+  bool kick_ = false, clear_done_ = false, load_credit_ = false, mailbox_push_ = false, rx_pop_ = false;
+  std::uint16_t credit_value_ = 0;
+
+  // Dispatcher.
+  bool run_ = false, push_ = false;
+  std::uint16_t left_ = 0;
+  std::uint32_t pointer_ = 0;
+  std::uint8_t word_ = 0;
+  arch::Flit assembly_{}, push_flit_{};
+
+  // Mesh side.
+  sim::Fifo<arch::Flit> tx_, rx_;
+  arch::Flit out_{};
+  bool out_valid_ = false, overflow_ = false;
+  // Flags of the present cycle, before its pushes and pops; only used within clock().
+  bool tx_full_now_ = false, rx_readable_now_ = false, run_now_ = false;
+  // What offer() saw in this cycle; committed by clock().
+  bool signal_in_ = false, rx_in_ = false, overflow_in_ = false;
+  arch::Flit flit_in_{};
+
+  std::array<std::uint64_t, 2> read_q_{};  // read data registers, one a bus
+  std::vector<Fault> faults_;
+  std::string unsupported_;
+
+  std::uint64_t dispatched_ = 0, signals_ = 0, mailbox_sent_ = 0, mailbox_received_ = 0, rx_lost_ = 0,
+                starved_cycles_ = 0, writes_ = 0, reads_ = 0, ignored_kicks_ = 0;
+  sim::Cycle starved_since_ = sim::kNever;
+};
+
+}  // namespace ktpu::orchestrator

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/orchestrator/program_script.h"
+
+#include <type_traits>
+
+#include "arch/encoding/address_map.h"
+#include "arch/encoding/registers.h"
+#include "arch/error.h"
+
+namespace ktpu::orchestrator {
+
+namespace reg = arch::agent;
+namespace eng = arch::engine;
+
+namespace {
+
+template <typename... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+
+}  // namespace
+
+ProgramScript::ProgramScript(const arch::Program& program, std::vector<Buses> buses, Backdoor backdoor)
+    : program_(program), buses_(std::move(buses)), backdoor_(std::move(backdoor)), rounds_(buses_.size()) {
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const arch::Step& step = program.steps[i];
+    if (step.mesh >= buses_.size())
+      throw arch::UserError::make("step {} ({}) is for mesh {}, but the machine has {}", i,
+                                  arch::step_name(step.action), step.mesh,
+                                  buses_.size() == 1 ? "one mesh" : fmt::format("{} meshes", buses_.size()));
+    const bool later = std::holds_alternative<arch::StepWindow>(step.action) ||
+                       std::holds_alternative<arch::StepReset>(step.action) ||
+                       std::holds_alternative<arch::StepPeStream>(step.action) ||
+                       std::holds_alternative<arch::StepFirmware>(step.action);
+    if (later)
+      throw arch::UserError::make("step {}: a \"{}\" step is not supported by this version", i,
+                                  arch::step_name(step.action));
+  }
+}
+
+void ProgramScript::write(std::uint8_t bus, std::uint32_t offset, std::uint64_t data) {
+  queue_.push_back({Transaction::Kind::kWrite, bus, offset, data, 0});
+}
+
+void ProgramScript::poll(std::uint8_t bus, std::uint32_t offset, std::uint64_t mask, std::uint64_t want) {
+  queue_.push_back({Transaction::Kind::kPoll, bus, offset, want, mask});
+}
+
+void ProgramScript::kick(std::uint8_t mesh, const arch::StepKick& step) {
+  const std::uint8_t bus = buses_[mesh].agent;
+  poll(bus, reg::kProgStat, 1, 0);
+  const std::array<std::pair<std::uint32_t, std::int64_t>, 3> registers{
+      {{reg::kProgDst, step.to.node_byte()}, {reg::kProgBase, step.base}, {reg::kProgLen, step.count}}};
+  for (std::size_t r = 0; r < registers.size(); ++r) {
+    std::int64_t& written = rounds_[mesh].written[r];
+    if (written == registers[r].second) continue;
+    written = registers[r].second;
+    write(bus, registers[r].first, static_cast<std::uint64_t>(written));
+  }
+  write(bus, reg::kProgKick, 1);
+}
+
+// With an engine: load, go and wait part by part, each cut just before a poll of PROG_STAT run == 0 and ended
+// by a DONE (orchestrator.md section 8). Without one the host executes the list itself.
+void ProgramScript::expand_commands(const Buses& buses, const arch::StepCommands& step) {
+  const auto is_op = [](const arch::Command& c, eng::CommandOp op) {
+    return c.op == static_cast<std::uint32_t>(op);
+  };
+  if (buses.engine < 0) {
+    for (const arch::Command& c : step.commands) {
+      const std::uint32_t offset = c.address & 0xFFFF;
+      if (is_op(c, eng::CommandOp::kWrite)) {
+        write(buses.agent, offset, c.data);
+      } else if (is_op(c, eng::CommandOp::kPoll)) {
+        poll(buses.agent, offset, c.mask, c.data);
+      } else {
+        return;  // DONE, or the stop of an unknown opcode
+      }
+    }
+    return;
+  }
+  const auto bus = static_cast<std::uint8_t>(buses.engine);
+  std::size_t begin = 0;
+  while (begin < step.commands.size()) {
+    std::size_t end = step.commands.size();
+    if (end - begin > buses.commands) {
+      end = begin + buses.commands - 1;  // room for the DONE
+      while (end > begin && !(is_op(step.commands[end], eng::CommandOp::kPoll) &&
+                              (step.commands[end].address & 0xFFFF) == reg::kProgStat))
+        --end;
+      if (end == begin)
+        throw arch::UserError::make(
+            "step {}: a command list of {} commands has no kick boundary (POLL of PROG_STAT) within {} "
+            "commands, "
+            "the engine's capacity, so it cannot be split",
+            step_, step.commands.size(), buses.commands);
+    }
+    std::vector<arch::Command> part(step.commands.begin() + static_cast<std::ptrdiff_t>(begin),
+                                    step.commands.begin() + static_cast<std::ptrdiff_t>(end));
+    if (end != step.commands.size())
+      part.push_back({static_cast<std::uint32_t>(eng::CommandOp::kDone), 0, 0, 0});
+    for (unsigned n = 0; n < part.size(); ++n) {
+      write(bus, eng::command_field(n, 0), part[n].op);
+      write(bus, eng::command_field(n, 1), part[n].address);
+      write(bus, eng::command_field(n, 2), part[n].data);
+      write(bus, eng::command_field(n, 3), part[n].mask);
+    }
+    write(bus, eng::kCtrl, 1);
+    poll(bus, eng::kCtrl, 2, 2);
+    queue_.push_back({Transaction::Kind::kEngineCheck, bus, eng::kCtrl, 0, 0});
+    begin = end;
+  }
+}
+
+void ProgramScript::expand(const arch::Step& step, sim::Cycle) {
+  const std::uint8_t mesh = step.mesh;
+  const Buses& buses = buses_[mesh];
+  std::visit(Overloaded{
+                 [&](const arch::StepRound&) {
+                   rounds_[mesh] = RoundState{};
+                   if (quiet_before_round_ != 0)
+                     queue_.push_back({Transaction::Kind::kQuiet, 0, 0, quiet_before_round_, 0});
+                 },
+                 [&](const arch::StepBaseline& s) {
+                   for (const arch::Coord node : s.nodes)
+                     queue_.push_back({Transaction::Kind::kRead, buses.agent,
+                                       reg::node_status(node.node_byte()), node.node_byte(), 0});
+                 },
+                 [&](const arch::StepStage& s) {
+                   for (std::size_t f = 0; f < s.flits.size(); ++f)
+                     for (unsigned w = 0; w < reg::kWordsPerFlit; ++w)
+                       write(buses.agent, reg::stage_word(s.base + static_cast<unsigned>(f), w),
+                             s.flits[f].w[w]);
+                 },
+                 [&](const arch::StepCredit& s) { write(buses.agent, reg::kProgCred, s.seed); },
+                 [&](const arch::StepKick& s) { kick(mesh, s); },
+                 [&](const arch::StepAwait& s) {
+                   const unsigned node = s.node.node_byte();
+                   const std::uint64_t count = (rounds_[mesh].baseline[node] + s.count) & 0xFFFF;
+                   poll(buses.agent, reg::node_status(node), reg::node_status_word::kCountAndValidMask,
+                        count << 8 | 1);
+                 },
+                 [&](const arch::StepWrite& s) { write(buses.agent, s.offset, s.value); },
+                 [&](const arch::StepPoll& s) { poll(buses.agent, s.offset, s.mask, s.want); },
+                 [&](const arch::StepCommands& s) { expand_commands(buses, s); },
+                 [&](const arch::StepLoad& s) { backdoor_.load(mesh, s.image); },
+                 [&](const arch::StepQuiet& s) {
+                   queue_.push_back({Transaction::Kind::kQuiet, 0, 0, s.cycles, 0});
+                 },
+                 [&](const arch::StepRelayout& s) {
+                   queue_.push_back({Transaction::Kind::kQuiet, 0, 0, s.quiet_cycles, 0});
+                   pending_relayout_ = true;
+                 },
+                 [](const auto&) {},  // refused by the constructor
+             },
+             step.action);
+}
+
+HostAction ProgramScript::next(sim::Cycle now) {
+  if (polling_) return {HostAction::Kind::kRead, poll_.bus, poll_.offset, 0, 0, 0};
+  while (queue_.empty()) {
+    if (pending_relayout_) {
+      pending_relayout_ = false;
+      backdoor_.relayout(program_.steps[step_].mesh,
+                         std::get<arch::StepRelayout>(program_.steps[step_].action));
+    }
+    if (!failure_.empty() || index_ == program_.steps.size()) {
+      if (!ended_ && probe_ != nullptr) probe_->end(now);
+      ended_ = true;
+      return {};
+    }
+    step_ = index_++;
+    if (probe_ != nullptr) probe_->step(now, step_);
+    expand(program_.steps[step_], now);
+  }
+  current_ = queue_.front();
+  queue_.pop_front();
+  switch (current_.kind) {
+    case Transaction::Kind::kWrite:
+      if (probe_ != nullptr) probe_->write(now, step_, current_.offset, current_.data);
+      return {HostAction::Kind::kWrite, current_.bus, current_.offset, current_.data, 0, 0};
+    case Transaction::Kind::kPoll:
+      polling_ = true;
+      poll_ = {current_.bus, current_.offset, current_.mask, current_.data, 0, 0};
+      return {HostAction::Kind::kRead, current_.bus, current_.offset, 0, 0, 0};
+    case Transaction::Kind::kQuiet:
+      return {HostAction::Kind::kQuiet, 0, 0, 0, 0, static_cast<std::uint32_t>(current_.data)};
+    case Transaction::Kind::kRead:
+    case Transaction::Kind::kEngineCheck:
+      break;
+  }
+  return {HostAction::Kind::kRead, current_.bus, current_.offset, 0, 0, 0};
+}
+
+void ProgramScript::read_data(sim::Cycle now, std::uint64_t value) {
+  if (polling_) {
+    ++poll_.reads;
+    poll_.last = value;
+    if ((value & poll_.mask) != poll_.want) return;
+    polling_ = false;
+    if (probe_ != nullptr) probe_->poll_met(now, step_, poll_.offset, poll_.want, poll_.mask, poll_.reads);
+    return;
+  }
+  if (current_.kind == Transaction::Kind::kEngineCheck) {
+    if ((value & 4) != 0)
+      failure_ = fmt::format(
+          "step {}: the command engine stopped with an error: it ran past the last command or met an unknown "
+          "opcode. End the list with DONE.",
+          step_);
+    return;
+  }
+  rounds_[program_.steps[step_].mesh].baseline[current_.data & 255] = static_cast<std::uint16_t>(value >> 8);
+}
+
+std::string ProgramScript::waiting_for() const {
+  if (ended_) return {};
+  const auto& steps = program_.steps;
+  const std::string_view name = step_ < steps.size() ? arch::step_name(steps[step_].action) : "";
+  if (polling_)
+    return fmt::format(
+        "step {} of {} ({}): poll of register 0x{:04x} until (value & 0x{:x}) == 0x{:x}; last "
+        "value 0x{:x} after {} reads",
+        step_, steps.size(), name, poll_.offset, poll_.mask, poll_.want, poll_.last, poll_.reads);
+  return fmt::format("step {} of {} ({})", step_, steps.size(), name);
+}
+
+}  // namespace ktpu::orchestrator
