@@ -32,10 +32,15 @@ void Unit::wake_next() {
 
 void Engine::add(Unit& unit) {
   KTPU_CHECK(!elaborated_, "unit {} added after elaboration", unit.name());
+  place(unit, units_.size());
+  units_.push_back(&unit);
+}
+
+void Engine::place(Unit& unit, std::size_t index) {
   KTPU_CHECK(unit.engine_ == nullptr, "unit {} added twice", unit.name());
   unit.engine_ = this;
-  unit.index_ = units_.size();
-  units_.push_back(&unit);
+  unit.index_ = index;
+  for (Unit* part : unit.parts()) place(*part, index);
 }
 
 void Engine::remove(Observer& observer) { std::erase(observers_, &observer); }

@@ -72,6 +72,7 @@ class Engine {
   static constexpr Cycle kWheel = 64;  // cycles ahead that the wheel covers; later wake-ups go to the heap
 
   void jump(Cycle cycle);
+  void place(Unit& unit, std::size_t index);
   void merge_due();
   void order_mealy();
   void settle_all();
