@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/observe/entry.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "tlm/observe/scoped_archive.h"
+
+namespace ktpu::observe {
+namespace {
+
+// Visits a unit again to get one value that has no address.
+class Recompute final : public ScopedArchive {
+ public:
+  Recompute(std::string_view root, std::string_view wanted) : ScopedArchive(root), wanted_(wanted) {}
+  bool walks_contents() const override { return false; }
+  std::uint64_t value = 0;
+
+ protected:
+  void on_value(std::string_view, void*, std::size_t, const sim::ValueInfo&) override {}
+  void on_computed(std::string_view name, std::uint64_t computed, const sim::ValueInfo&) override {
+    if (path(name) == wanted_) value = computed;
+  }
+  void on_memory(std::string_view, void*, std::size_t, std::size_t) override {}
+
+ private:
+  std::string_view wanted_;
+};
+
+std::uint64_t load(const void* address, std::size_t bytes) {
+  std::uint64_t value = 0;  // little-endian hosts only, as the flit's words are
+  std::memcpy(&value, address, bytes < 8 ? bytes : 8);
+  return value;
+}
+
+}  // namespace
+
+std::string_view kind_name(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::kState:
+      return "state";
+    case EntryKind::kMemory:
+      return "memory";
+    case EntryKind::kCounter:
+      return "counter";
+    case EntryKind::kWire:
+      return "wire";
+  }
+  return "";
+}
+
+std::uint64_t Entry::read() const {
+  std::uint64_t value = 0;
+  if (location.address != nullptr) {
+    if (location.elements != 0) value = load(location.address, location.bytes);
+  } else if (location.flit != nullptr) {
+    value = location.flit->bits(location.lsb, width < 64 ? width : 64);
+  } else if (location.link != nullptr) {
+    value = location.lsb == 0 ? location.link->valid() : location.link->busy();
+  } else if (location.rewalk != nullptr) {
+    Recompute walk(location.rewalk->name(), path);
+    location.rewalk->visit(walk);
+    value = walk.value;
+  } else if (location.function) {
+    value = location.function();
+  }
+  return width >= 64 ? value : value & ((1ull << width) - 1);
+}
+
+std::string Entry::describe() const {
+  std::string text =
+      fmt::format("{}\n  kind:     {}, {} bit{}{}\n", path, kind_name(kind), width, width == 1 ? "" : "s",
+                  kind == EntryKind::kMemory ? fmt::format(", {} elements", location.elements) : "");
+  if (!unit.empty()) text += fmt::format("  unit:     {}\n", unit);
+  if (!sentence.empty()) text += fmt::format("  meaning:  {}\n", sentence);
+  if (kind == EntryKind::kCounter)
+    text += fmt::format("  formula:  {}\n", formula.empty() ? "counted in the run" : formula);
+  text += fmt::format("  source:   {}\n", source);
+  return text;
+}
+
+}  // namespace ktpu::observe

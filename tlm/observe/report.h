@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics as text. Equal runs give equal bytes: no time of day, no addresses, a fixed order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tlm/observe/statistics.h"
+
+namespace ktpu::observe {
+
+// Aligned columns for people. Rows that are 0 are left out unless `zeros`; violations come last.
+std::string human_table(const Statistics& statistics, bool zeros = false);
+// {"manifest": {...}, "statistics": {NAME: {value, unit, source, formula, sentence}}, "violations": [...]}.
+std::string json_report(const Statistics& statistics);
+// Header line, then name,value,unit,source,formula,sentence; RFC 4180 quoting.
+std::string csv_report(const Statistics& statistics);
+// By the extension of `path`: .json or .csv. Throws UserError for another one or when the file can't be
+// written.
+void write_report(const Statistics& statistics, const std::string& path);
+
+}  // namespace ktpu::observe

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run is reported by: all counters of the registry, the facts of the run, metrics derived from both,
+// and the invariants that must hold between them. Metrics and invariants are data; their formulas are
+// evaluated as written (expression.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tlm/observe/expression.h"
+#include "tlm/observe/registry.h"
+
+namespace ktpu::observe {
+
+// What only the platform knows. Formulas see these as run.cycles, run.clock_mhz, run.machine_cycles,
+// run.total_cycles.
+struct RunFacts {
+  sim::Cycle cycles = 0;  // simulated, from the first cycle with reset low
+  double clock_mhz = 0;   // of the fabric clock; 0 = unknown: nothing in nanoseconds or per second
+  std::optional<sim::Cycle> machine_cycles;  // first kick to last result landed in memory
+  std::optional<sim::Cycle> total_cycles;    // with staging, polls and host relayouts
+  // What is needed to repeat the run: machine, program hash, versions, ... Printed in this order.
+  std::vector<std::pair<std::string, std::string>> manifest;
+};
+
+// What a metric or invariant is evaluated once for: the run, or every unit or link a pattern matches ("*",
+// "cluster@*"; the "mN." of a machine with several meshes is ignored when matching).
+enum class Over : std::uint8_t { kRun, kUnits, kLinks };
+
+// In `formula` a name is looked up below the node first, then as a full name, then among the facts and the
+// metrics before it. A name that is nowhere is an error of this program, unless `optional`: then the metric
+// is left out for that node.
+struct Metric {
+  Over over = Over::kRun;
+  std::string pattern;  // kUnits, kLinks
+  std::string name;     // the last part; the full name is node + "." + name
+  std::string unit;     // "%", "GB/s", "TFLOP/s", "flits/cycle", ...
+  std::string sentence;
+  std::string formula;
+  bool optional = false;
+};
+
+struct Invariant {
+  Over over = Over::kRun;
+  std::string pattern;
+  std::string name;
+  std::string sentence;  // what is wrong with the run if it does not hold
+  std::string left;      // formulas; they must be equal at the end of a run
+  std::string right;
+  bool optional = false;
+};
+
+struct Row {
+  std::string name;
+  bool is_count = true;  // `count` holds the value, else `value`
+  std::uint64_t count = 0;
+  std::optional<double> value;  // none: a divisor was 0
+  std::string unit, sentence, formula, source;
+};
+
+struct Violation {
+  std::string name;  // of the invariant, with its node
+  std::string sentence;
+  std::string left, right;  // formulas
+  std::optional<double> left_value, right_value;
+  std::string text() const;  // one line with both sides
+};
+
+class Statistics {
+ public:
+  // Keeps a reference to `registry`.
+  explicit Statistics(const Registry& registry) : registry_(registry) {}
+
+  void set_facts(RunFacts facts) { facts_ = std::move(facts); }
+  const RunFacts& facts() const { return facts_; }
+  void add(Metric metric);
+  void add(Invariant invariant);
+
+  const std::vector<Metric>& metrics() const { return metrics_; }
+  const std::vector<Invariant>& invariants() const { return invariants_; }
+  const Registry& registry() const { return registry_; }
+
+  // Facts first, then run-wide metrics, then counters and metrics node by node. Engine::sync() before.
+  std::vector<Row> rows() const;
+  // Empty when all invariants hold.
+  std::vector<Violation> check() const;
+
+ private:
+  const Registry& registry_;
+  RunFacts facts_;
+  std::vector<Metric> metrics_;
+  std::vector<Expression> formulas_;  // of metrics_
+  std::vector<Invariant> invariants_;
+};
+
+}  // namespace ktpu::observe

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds out, once a cycle, which of the watched values changed. Links are looked at valid and busy first; the
+// flit is compared only where it is valid.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tlm/observe/registry.h"
+#include "tlm/observe/vcd_writer.h"
+
+namespace ktpu::observe {
+
+// The entries waves can show, picked by patterns: wires and states. Without patterns: all wires. Throws
+// UserError for a pattern that selects none.
+std::vector<const Entry*> wave_entries(const Registry& registry, const std::vector<std::string>& patterns);
+
+// Gets the changes of one cycle.
+class WaveSink {
+ public:
+  virtual ~WaveSink() = default;
+  virtual void begin(sim::Cycle cycle) = 0;  // before the first change of a cycle; not called without one
+  virtual void change(std::size_t signal, std::span<const std::uint64_t> words) = 0;
+};
+
+class WaveSampler {
+ public:
+  explicit WaveSampler(const std::vector<const Entry*>& entries);
+
+  const std::vector<Signal>& signals() const { return signals_; }  // in the order of `entries`
+
+  // Compares everything with the last call and reports what differs. The first call reports every value but
+  // those of flits that were never valid.
+  void sample(sim::Cycle cycle, WaveSink& sink);
+  // The value a signal had at the last sample; empty: a flit never seen valid.
+  std::span<const std::uint64_t> value(std::size_t signal) const;
+
+ private:
+  struct WatchedField {
+    std::uint32_t signal;
+    std::uint16_t lsb;
+    std::uint16_t width;
+  };
+  struct WatchedLink {
+    const sim::LinkBase* link;
+    const arch::Flit* flit = nullptr;
+    std::uint8_t last = 0xFF;  // valid | busy << 1; 0xFF: not sampled yet
+    bool seen_flit = false;
+    std::int64_t valid_signal = -1;
+    std::int64_t busy_signal = -1;
+    std::uint32_t first_field = 0, fields = 0;  // in fields_
+    arch::Flit last_flit;
+  };
+  struct WatchedValue {
+    const void* address;
+    std::uint64_t mask;
+    std::uint64_t last = 0;
+    std::uint32_t signal;
+    std::uint8_t bytes;
+  };
+  struct WatchedUnit {  // values that are worked out by a visit
+    sim::Unit* unit;
+    std::vector<std::pair<std::string, std::uint32_t>> values;  // path, signal
+  };
+
+  void sample_links(sim::Cycle cycle, WaveSink& sink);
+  void report(sim::Cycle cycle, WaveSink& sink, std::size_t signal, std::span<const std::uint64_t> words);
+
+  std::vector<Signal> signals_;
+  std::vector<WatchedLink> links_;
+  std::vector<WatchedField> fields_;
+  std::vector<WatchedValue> values_;
+  std::vector<std::uint32_t> computed_;  // entries read through Entry::read()
+  std::vector<const Entry*> entries_;
+  std::vector<std::uint32_t> offset_;  // of a signal's words in store_
+  std::vector<std::uint64_t> store_;   // last value of every signal
+  std::vector<bool> known_;
+  bool any_ = false;  // a change of the present cycle was reported
+  bool first_ = true;
+};
+
+}  // namespace ktpu::observe
