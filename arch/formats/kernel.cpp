@@ -62,6 +62,15 @@ constexpr auto kScalarTable = make_table(std::make_integer_sequence<unsigned, kM
 
 std::atomic<bool> simd_allowed{true};
 
+bool cpu_has_avx2() {
+#if defined(__x86_64__)
+  static const bool has = __builtin_cpu_supports("avx2");
+  return has;
+#else
+  return false;
+#endif
+}
+
 }  // namespace
 
 const AccumulateKernel& scalar_kernel(unsigned mw) {
@@ -71,8 +80,7 @@ const AccumulateKernel& scalar_kernel(unsigned mw) {
 
 const AccumulateKernel* avx2_kernel(unsigned mw) {
   KTPU_CHECK(acc_mw_is_legal(mw), "accumulator mantissa width {} is outside 9..24", mw);
-  const AccumulateKernel* table = detail::avx2_table();
-  return table ? table + (mw - kMinAccMw) : nullptr;
+  return cpu_has_avx2() ? detail::avx2_kernel(mw) : nullptr;
 }
 
 const AccumulateKernel& accumulate_kernel(unsigned mw) {
@@ -83,7 +91,7 @@ const AccumulateKernel& accumulate_kernel(unsigned mw) {
 
 bool set_simd(bool allowed) {
   simd_allowed.store(allowed, std::memory_order_relaxed);
-  return allowed && detail::avx2_table() != nullptr;
+  return accumulate_kernel(kDefaultAccMw).name != scalar_kernel(kDefaultAccMw).name;
 }
 
 std::string_view simd_name() { return accumulate_kernel(kDefaultAccMw).name; }

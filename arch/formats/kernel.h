@@ -39,7 +39,8 @@ struct AccumulateKernel {
 // The kernel for `mw` (9..24, checked) under the current choice. A holder keeps the one it took.
 const AccumulateKernel& accumulate_kernel(unsigned mw);
 
-// Both forms by name, for tests and benches; the AVX2 one is null where it can't run.
+// Both forms by name, for tests and benches. The AVX2 one is null where it can't run and for MW above 19,
+// whose sums do not fit its 32-bit lanes; accumulate_kernel() then gives the scalar one.
 const AccumulateKernel& scalar_kernel(unsigned mw);
 const AccumulateKernel* avx2_kernel(unsigned mw);
 

@@ -6,7 +6,8 @@
 
 namespace ktpu::arch::detail {
 
-// Sixteen kernels, MW 9..24 in order, or null when this build or this processor has no AVX2.
-const AccumulateKernel* avx2_table();
+// The AVX2 kernel for a legal `mw`; null when this build has none or the width is too wide for 32-bit lanes.
+// The caller has checked that the processor has AVX2.
+const AccumulateKernel* avx2_kernel(unsigned mw);
 
 }  // namespace ktpu::arch::detail

@@ -62,10 +62,14 @@ void expect_equal(const SubTile& scalar, const SubTile& simd, unsigned mw, const
 
 class KernelWidth : public testing::TestWithParam<unsigned> {
  protected:
-  // Null when this processor has no AVX2; the caller then has nothing to compare.
+  // Null when this processor has no AVX2 or the width has no vectorised form; there is then nothing to
+  // compare.
   const AccumulateKernel* simd() {
     const AccumulateKernel* kernel = avx2_kernel(GetParam());
-    if (!kernel) std::cout << "no AVX2 on this processor: nothing compared\n";
+    if (!kernel) std::cout << "no AVX2 kernel for this width on this processor: nothing compared\n";
+#if defined(__x86_64__)
+    EXPECT_EQ(kernel != nullptr, __builtin_cpu_supports("avx2") && GetParam() <= 19);
+#endif
     return kernel;
   }
   Random seeded(unsigned salt) {
