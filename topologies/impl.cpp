@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "arch/error.h"
+#include "topologies/description.h"
+#include "topologies/names.h"
+#include "topologies/suggest.h"
+
+namespace ktpu::topo {
+
+namespace {
+
+// `pattern`: [mN.]KIND[@X,Y], with `*` for a kind or a coordinate and no `@` meaning every coordinate.
+bool matches(std::string_view pattern, unsigned mesh, std::string_view kind, Coord at) {
+  const std::string prefix = fmt::format("m{}.", mesh);
+  if (pattern.starts_with(prefix))
+    pattern.remove_prefix(prefix.size());
+  else if (pattern.starts_with("m*."))
+    pattern.remove_prefix(3);
+  const std::size_t split = pattern.find('@');
+  const std::string_view wanted_kind = pattern.substr(0, split);
+  const std::string_view wanted_at = split == std::string_view::npos ? "*" : pattern.substr(split + 1);
+  return (wanted_kind == "*" || wanted_kind == kind) &&
+         (wanted_at == "*" || wanted_at == fmt::format("{},{}", at.x, at.y));
+}
+
+}  // namespace
+
+void apply_impl(Machine& machine, std::string_view spec) {
+  const std::string shown = "--impl " + std::string(spec);
+  const std::size_t equals = spec.find('=');
+  if (equals == std::string_view::npos || equals == 0)
+    throw arch::UserError::make("{}: write it as NODE=IMPL, for instance cluster@2,1=rtl", shown);
+  const std::string_view what = spec.substr(0, equals), word = spec.substr(equals + 1);
+  std::vector<std::string> words;
+  const Word<Impl>* impl = nullptr;
+  for (const auto& w : kImplWords) {
+    words.emplace_back(w.word);
+    if (w.word == word) impl = &w;
+  }
+  if (impl == nullptr)
+    throw arch::UserError::make("{}: {} is not allowed; allowed: {}{}", shown, show_text(word), join(words),
+                                did_you_mean(word, words));
+  bool any = false;
+  for (Mesh& mesh : machine.meshes) {
+    for (Node& node : mesh.nodes)
+      if (matches(what, mesh.id, kind_short(node.kind()), node.at)) node.impl = impl->value, any = true;
+    for (Router& router : mesh.routers)
+      if (matches(what, mesh.id, kRouterShort, router.at)) router.impl = impl->value, any = true;
+  }
+  if (!any) {
+    const std::vector<std::string> ids = node_ids(machine);
+    throw arch::UserError::make("{}: there is no node {}{}; valid: {}", shown, show_text(what),
+                                did_you_mean(what, ids), join(ids));
+  }
+}
+
+}  // namespace ktpu::topo
