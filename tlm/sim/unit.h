@@ -62,6 +62,9 @@ class Unit {
   // wake-ups count for this one. Asked once, by Engine::add().
   virtual std::vector<Unit*> parts() const { return {}; }
 
+  // Grows with every step towards an end that no link shows (a long sweep); the watchdog compares it.
+  virtual std::uint64_t progress() const { return 0; }
+
   // Why the unit is not done; empty if it has nothing to do.
   virtual std::vector<Wait> waits(Cycle /*now*/) const { return {}; }
 
