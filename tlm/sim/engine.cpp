@@ -165,8 +165,11 @@ void Engine::report_loop() const {
 
 void Engine::step() {
   merge_due();
-  active_.swap(next_);
-  if (!idle_skip_) active_ = all_;
+  // Copied, not swapped: links hold pointers into active_.
+  for (std::size_t w = 0; w < words_; ++w) {
+    active_[w] = idle_skip_ ? next_[w] : all_[w];
+    next_[w] = 0;
+  }
   for (std::size_t w = 0; w < words_; ++w)
     for (std::uint64_t bits = active_[w]; bits != 0; bits &= bits - 1)
       units_[w * 64 + static_cast<std::size_t>(std::countr_zero(bits))]->drive(now_);
