@@ -16,19 +16,21 @@
 namespace ktpu::arch::detail {
 namespace {
 
+#define KTPU_INLINE [[gnu::always_inline]] inline
+
 using V = __m256i;  // eight 32-bit lanes: two rows of a sub-tile, row-major
 
 struct Half2 {  // a whole sub-tile: rows 0-1 and rows 2-3
   V low, high;
 };
 
-inline V set(int x) { return _mm256_set1_epi32(x); }
-inline V load(const void* p) { return _mm256_load_si256(static_cast<const V*>(p)); }
-inline void store(SubTile& tile, Half2 v) {
+KTPU_INLINE V set(int x) { return _mm256_set1_epi32(x); }
+KTPU_INLINE V load(const void* p) { return _mm256_load_si256(static_cast<const V*>(p)); }
+KTPU_INLINE void store(SubTile& tile, Half2 v) {
   _mm256_store_si256(reinterpret_cast<V*>(tile.lane), v.low);
   _mm256_store_si256(reinterpret_cast<V*>(tile.lane + 8), v.high);
 }
-inline Half2 load(const SubTile& tile) { return {load(tile.lane), load(tile.lane + 8)}; }
+KTPU_INLINE Half2 load(const SubTile& tile) { return {load(tile.lane), load(tile.lane + 8)}; }
 
 // The B entry regrouped for the dot products: g[i] holds four consecutive k (4i .. 4i+3 in the low half, 16
 // more in the high half) of column 0, 1, 2, 3, negated; bias = sum of 64 * g modulo 2^16 over all groups.
@@ -38,13 +40,13 @@ struct Columns {
   V scale;  // columns' scale fields, one a 32-bit lane, twice
 };
 
-inline V spread_scale(const std::uint8_t* scale, V control) {
+KTPU_INLINE V spread_scale(const std::uint8_t* scale, V control) {
   std::int32_t word;
   std::memcpy(&word, scale, 4);
   return _mm256_shuffle_epi8(set(word), control);
 }
 
-inline Columns regroup(const OperandEntry& b) {
+KTPU_INLINE Columns regroup(const OperandEntry& b) {
   const V c0 = load(b.q[0]), c1 = load(b.q[1]), c2 = load(b.q[2]), c3 = load(b.q[3]);
   const V t0 = _mm256_unpacklo_epi32(c0, c1), t1 = _mm256_unpackhi_epi32(c0, c1);
   const V t2 = _mm256_unpacklo_epi32(c2, c3), t3 = _mm256_unpackhi_epi32(c2, c3);
@@ -69,7 +71,7 @@ inline Columns regroup(const OperandEntry& b) {
 // maddubs wants one unsigned side, so the row is biased by 64 to 0..127 and 64 * sum(b) taken off again, all
 // modulo 2^16. The sum of eight products of one half lies in -32,256..32,768, which is why B is negated: the
 // sum then fits 16 signed bits and the final multiply by -1 turns it round.
-inline V row_partials(const std::int8_t* row, const Columns& c) {
+KTPU_INLINE V row_partials(const std::int8_t* row, const Columns& c) {
   const V a = _mm256_add_epi8(load(row), _mm256_set1_epi8(64));
   const V p0 = _mm256_maddubs_epi16(_mm256_shuffle_epi32(a, 0x00), c.g[0]);
   const V p1 = _mm256_maddubs_epi16(_mm256_shuffle_epi32(a, 0x55), c.g[1]);
@@ -79,8 +81,8 @@ inline V row_partials(const std::int8_t* row, const Columns& c) {
   return _mm256_madd_epi16(_mm256_sub_epi16(sum, c.bias), _mm256_set1_epi16(-1));
 }
 
-inline Half2 dot_products(const OperandEntry& a, const Columns& c) {
-  const auto two_rows = [&](unsigned row) {
+KTPU_INLINE Half2 dot_products(const OperandEntry& a, const Columns& c) {
+  const auto two_rows = [&](unsigned row) __attribute__((always_inline)) {
     const V upper = row_partials(a.q[row], c), lower = row_partials(a.q[row + 1], c);
     return _mm256_add_epi32(_mm256_permute2x128_si256(upper, lower, 0x20),
                             _mm256_permute2x128_si256(upper, lower, 0x31));
@@ -92,7 +94,7 @@ inline Half2 dot_products(const OperandEntry& a, const Columns& c) {
 // sticky bit, after which the conversion to a float is exact and only serves to find the leading one:
 // exponent field and mantissa are then rounded to MW bits with integer operations. Right for MW <= 21.
 template <unsigned kMw>
-inline V normalise8(V part, V row_scale, V column_scale, V offset) {
+KTPU_INLINE V normalise8(V part, V row_scale, V column_scale, V offset) {
   const V seven = set(7), eight = set(8);
   const V factor = _mm256_mullo_epi16(_mm256_or_si256(_mm256_and_si256(row_scale, seven), eight),
                                       _mm256_or_si256(_mm256_and_si256(column_scale, seven), eight));
@@ -123,7 +125,7 @@ inline V normalise8(V part, V row_scale, V column_scale, V offset) {
 // leading bits are lost and the guard bit is bit 6 or higher, so 5 bits may go; if by less, the low 7 bits
 // are zero. Hence MW <= 19.
 template <unsigned kMw>
-inline V add8(V a, V b) {
+KTPU_INLINE V add8(V a, V b) {
   constexpr int kHidden = 1 << kMw;
   constexpr int kMagnitude = (1 << (kMw + 7)) - 1;
   constexpr int kSignShift = 31 - static_cast<int>(kMw + 7);
@@ -175,7 +177,7 @@ inline V add8(V a, V b) {
 
 // add(x, forced zero): exponent 0 becomes all zeros.
 template <unsigned kMw>
-inline V clean8(V x) {
+KTPU_INLINE V clean8(V x) {
   const V exponent = _mm256_and_si256(x, set(127 << kMw));
   return _mm256_andnot_si256(_mm256_cmpeq_epi32(exponent, _mm256_setzero_si256()), x);
 }
@@ -184,7 +186,7 @@ constexpr unsigned kWidestVector = 19;  // add8's limit; wider ones use the scal
 
 template <unsigned kMw>
 struct Avx2 {
-  static Half2 partials(const OperandEntry& a, const OperandEntry& b, unsigned anchor) {
+  KTPU_INLINE static Half2 partials(const OperandEntry& a, const OperandEntry& b, unsigned anchor) {
     const Columns columns = regroup(b);
     const Half2 part = dot_products(a, columns);
     constexpr int kNone = -128;
@@ -217,7 +219,7 @@ struct Avx2 {
     store(tile, {add8<kMw>(t.low, x.low), add8<kMw>(t.high, x.high)});
   }
   // Section 9 on eight lanes: the low 16 bits of every lane.
-  static V to_fp16(V x) {
+  KTPU_INLINE static V to_fp16(V x) {
     constexpr int kMagnitude = (1 << (kMw + 7)) - 1;
     const V magnitude = _mm256_and_si256(x, set(kMagnitude));
     V value;  // exponent << 10 | fraction, rounded; the carry out of the fraction moves the exponent
@@ -239,7 +241,7 @@ struct Avx2 {
     const Half2 t = load(tile);
     const V packed = _mm256_packus_epi32(to_fp16(clean8<kMw>(t.low)), to_fp16(clean8<kMw>(t.high)));
     Word256 word;
-    _mm256_storeu_si256(reinterpret_cast<V*>(word.data()), _mm256_permute4x64_epi64(packed, 0xD8));
+    _mm256_storeu_si256(reinterpret_cast<V*>(&word), _mm256_permute4x64_epi64(packed, 0xD8));
     return word;
   }
   static void run(const ChainStep* steps, std::size_t count, unsigned anchor) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "apps/check_formats/check_formats.h"
+#include "apps/check_formats/hex.h"
 #include "arch/error.h"
 #include "arch/formats/kernel.h"
 
@@ -67,6 +68,44 @@ INSTANTIATE_TEST_SUITE_P(Files, FormatVectors,
 
 TEST(FormatVectorsRtl, QuantiserWords) {
   EXPECT_NE(replay(vectors() / "rtl" / "vectors_quant.jsonl", check::check_quant_words), 0);
+}
+
+// The values of vectors_acc: operand words through the L1 write path, then LOAD and ADD block by block.
+void check_accumulator_values(const nlohmann::json& row, check::RowResult& result) {
+  const unsigned gm = row["gm"], gn = row["gn"], nk = row["nk"], anchor = row["anchor"];
+  const arch::AccumulateKernel& kernel = arch::accumulate_kernel(arch::kDefaultAccMw);
+  const auto entry = [&](arch::Side side, const char* field, std::size_t index) {
+    arch::OperandEntry target;
+    for (unsigned w = 0; w < arch::kEntryWords; ++w) {
+      arch::Word256 word{};
+      check::hex_words(row[field][4 * index + w], field, 256, word.data());
+      arch::store_operand_word(side, w, word.data(), target);
+    }
+    return target;
+  };
+  for (unsigned tile_index = 0; tile_index < gm * gn; ++tile_index) {
+    arch::SubTile tile;
+    for (unsigned kb = 0; kb < nk; ++kb)
+      (kb == 0 ? kernel.load_chain : kernel.add_chain)(
+          entry(arch::Side::kA, "a_words", tile_index / gn * nk + kb),
+          entry(arch::Side::kB, "b_words", tile_index % gn * nk + kb), anchor, tile);
+    const arch::Word256 emitted = kernel.emit(tile);
+    const auto fp16 = check::hex_halves(row["fp16"][tile_index], "fp16", arch::kSubTileLanes);
+    for (unsigned lane = 0; lane < arch::kSubTileLanes; ++lane) {
+      const std::uint64_t want = check::hex_value(row["acc22"][tile_index][lane], "acc22", 22);
+      if (want != tile.lane[lane])
+        result = {false, "acc22", check::to_hex(want, 6), check::to_hex(tile.lane[lane], 6)};
+      const std::uint64_t got = (emitted[lane / 4] >> (16 * (lane % 4))) & 0xFFFF;
+      if (fp16[lane] != got) result = {false, "fp16", check::to_hex(fp16[lane], 4), check::to_hex(got, 4)};
+    }
+  }
+}
+
+TEST(FormatVectorsRtl, ResidentAccumulators) {
+  for (const bool simd : {false, true}) {
+    arch::set_simd(simd);
+    EXPECT_NE(replay(vectors() / "rtl" / "vectors_acc.jsonl", check_accumulator_values), 0);
+  }
 }
 
 // The checker itself: a changed expectation is seen, an unknown kind is refused, a bad row is a clear error.
