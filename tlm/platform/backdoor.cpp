@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/error.h"
+#include "arch/program/image.h"
+#include "tlm/platform/runner.h"
+
+namespace ktpu::platform {
+
+namespace {
+
+void require(const MeshSystem& mesh, std::uint64_t address, std::uint64_t bytes, const char* what) {
+  if (mesh.memory == nullptr)
+    throw arch::UserError::make("{} at 0x{:x}: the machine has no DRAM", what, address);
+  if (mesh.memory->contains(address, bytes)) return;
+  const memory::SparseMemoryConfig& c = mesh.memory->config();
+  throw arch::UserError::make(
+      "{} at 0x{:x}, {} bytes: outside the DRAM, which is 0x{:x}..0x{:x}. Change the address, or dram.base, "
+      "dram.size_mib or dram.wrap of the topology",
+      what, address, bytes, c.base, c.base + c.size - 1);
+}
+
+}  // namespace
+
+void load_image(MeshSystem& mesh, const arch::MemoryImage& image) {
+  require(mesh, image.address, arch::image_bytes(image), "memory image");
+  arch::generate(image, [&](std::uint64_t address, std::span<const std::uint8_t> bytes) {
+    mesh.memory->write(address, bytes);
+  });
+}
+
+std::vector<std::uint8_t> read_memory(const MeshSystem& mesh, std::uint64_t address, std::uint64_t bytes) {
+  require(mesh, address, bytes, "read");
+  std::vector<std::uint8_t> out(bytes);
+  mesh.memory->read(address, out);
+  return out;
+}
+
+void write_memory(MeshSystem& mesh, std::uint64_t address, std::span<const std::uint8_t> bytes) {
+  require(mesh, address, bytes.size(), "write");
+  mesh.memory->write(address, bytes);
+}
+
+void relayout(MeshSystem& mesh, const arch::StepRelayout& step) {
+  std::int64_t highest = -1;
+  std::uint64_t halfwords = 0;
+  for (const arch::GatherRun& run : step.gather) {
+    halfwords += static_cast<std::uint64_t>(run.count) * run.times;
+    if (run.source < 0 || run.count == 0 || run.times == 0) continue;
+    const std::int64_t reach =
+        std::max<std::int64_t>(0, static_cast<std::int64_t>(run.step)) * (run.count - 1) +
+        std::max<std::int64_t>(0, run.advance) * (run.times - 1);
+    highest = std::max(highest, run.source + reach);
+  }
+  std::vector<std::uint8_t> source;
+  if (highest >= 0) source = read_memory(mesh, step.address, 2 * (static_cast<std::uint64_t>(highest) + 1));
+  std::vector<std::uint8_t> out;
+  out.reserve(2 * halfwords);
+  for (const arch::GatherRun& run : step.gather) {
+    for (std::uint32_t t = 0; t < run.times; ++t) {
+      for (std::uint32_t k = 0; k < run.count; ++k) {
+        const std::int64_t from = run.source + run.advance * t + static_cast<std::int64_t>(run.step) * k;
+        if (run.source < 0) {
+          out.insert(out.end(), {0, 0});
+          continue;
+        }
+        if (from < 0 || 2 * static_cast<std::uint64_t>(from) + 1 >= source.size())
+          throw arch::UserError::make("relayout at 0x{:x}: source halfword {} is before the buffer",
+                                      step.address, from);
+        out.push_back(source[2 * static_cast<std::size_t>(from)]);
+        out.push_back(source[2 * static_cast<std::size_t>(from) + 1]);
+      }
+    }
+  }
+  write_memory(mesh, step.address, out);
+}
+
+}  // namespace ktpu::platform

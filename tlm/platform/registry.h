@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which class stands in a node's socket: kind and implementation to constructor. Filled by functions one can
+// read (register_models here, the twins' own one in rtl_models); no static magic.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "tlm/noc/router.h"
+#include "tlm/sim/link.h"
+#include "tlm/sim/unit.h"
+#include "topologies/description.h"
+
+namespace ktpu::platform {
+
+using RouterFactory = std::function<std::unique_ptr<sim::Unit>(std::string name, const noc::RouterParams&,
+                                                               const noc::Router::Ports&)>;
+
+// What an endpoint's constructor gets to know.
+struct EndpointContext {
+  std::string name;
+  const topo::Mesh& mesh;
+  const topo::Node& node;
+  sim::FlitPort port;
+  arch::Coord memory_port;  // where its memory requests go; {0,0} if it uses none
+};
+using EndpointFactory = std::function<std::unique_ptr<sim::Unit>(const EndpointContext&)>;
+
+class Registry {
+ public:
+  void add_router(topo::Impl impl, RouterFactory factory) { routers_[impl] = std::move(factory); }
+  void add_endpoint(topo::Kind kind, topo::Impl impl, EndpointFactory factory) {
+    endpoints_[{kind, impl}] = std::move(factory);
+  }
+  // Both throw UserError naming the node when nothing is registered (a twin that is not built in, a kind this
+  // version cannot run).
+  const RouterFactory& router(topo::Impl impl, const std::string& node) const;
+  const EndpointFactory& endpoint(topo::Kind kind, topo::Impl impl, const std::string& node) const;
+
+ private:
+  std::map<topo::Impl, RouterFactory> routers_;
+  std::map<std::pair<topo::Kind, topo::Impl>, EndpointFactory> endpoints_;
+};
+
+// All C++ models of this version.
+void register_models(Registry& registry);
+
+}  // namespace ktpu::platform

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/platform/runner.h"
+
+#include <algorithm>
+
+namespace ktpu::platform {
+
+namespace {
+
+constexpr std::size_t kBlockedLines = 12;  // units named in a no-progress message
+constexpr sim::Cycle kChecksPerWatchdog = 16;
+
+}  // namespace
+
+std::optional<sim::Cycle> RunResult::machine_cycles() const {
+  if (!first_kick) return std::nullopt;
+  const sim::Cycle last = std::max(last_write_beat.value_or(0), last_completion.value_or(0));
+  if (last < *first_kick) return std::nullopt;
+  return last - *first_kick + 1;
+}
+
+// Keeps the handful of cycles every report shows, and passes events on.
+class Runner::Monitor final : public orchestrator::AgentProbe, public memory::MemoryProbe {
+ public:
+  explicit Monitor(RunResult& result) : result_(result) {}
+  orchestrator::AgentProbe* agent = nullptr;
+  memory::MemoryProbe* memory = nullptr;
+
+  void kick(sim::Cycle pulse) override {
+    if (!result_.first_kick) result_.first_kick = pulse;
+    if (agent != nullptr) agent->kick(pulse);
+  }
+  void push(sim::Cycle now, const arch::Flit& flit) override {
+    if (agent != nullptr) agent->push(now, flit);
+  }
+  void sent(sim::Cycle now, const arch::Flit& flit) override {
+    if (agent != nullptr) agent->sent(now, flit);
+  }
+  void received(sim::Cycle now, const arch::Flit& flit) override {
+    if (flit.type() == arch::FlitType::kCuSignal) result_.last_completion = now;
+    if (agent != nullptr) agent->received(now, flit);
+  }
+  void on_read_address(sim::Cycle now, const memory::DramAddress& burst) override {
+    if (memory != nullptr) memory->on_read_address(now, burst);
+  }
+  void on_read_beat(sim::Cycle now, unsigned requester, bool last) override {
+    result_.last_read_beat = now;
+    if (memory != nullptr) memory->on_read_beat(now, requester, last);
+  }
+  void on_write_address(sim::Cycle now, const memory::DramAddress& burst) override {
+    if (memory != nullptr) memory->on_write_address(now, burst);
+  }
+  void on_write_beat(sim::Cycle now, const memory::DramWriteBeat& beat) override {
+    result_.last_write_beat = now;
+    if (memory != nullptr) memory->on_write_beat(now, beat);
+  }
+  void on_write_response(sim::Cycle now, unsigned requester) override {
+    if (memory != nullptr) memory->on_write_response(now, requester);
+  }
+
+ private:
+  RunResult& result_;
+};
+
+Runner::Runner(System& system, const arch::Program* program, const RunLimits& limits)
+    : system_(system), program_(program), limits_(limits), monitor_(std::make_unique<Monitor>(result_)) {
+  for (MeshSystem& mesh : system.meshes()) {
+    if (mesh.control_agent != nullptr) mesh.control_agent->set_probe(monitor_.get());
+    if (mesh.memory_agent != nullptr) mesh.memory_agent->set_probe(monitor_.get());
+  }
+  next_check_ = system.engine().now() + std::max<sim::Cycle>(1, limits_.watchdog / kChecksPerWatchdog);
+  progress_at_ = system.engine().now();
+  if (program == nullptr) return;
+  check_needs(*program, system.machine());
+  if (system.host() == nullptr && !program->steps.empty())
+    throw arch::UserError::make("machine \"{}\" has no host to run the program's steps",
+                                system.machine().name);
+  for (const auto& [mesh, image] : program->images) load_image(system.mesh(mesh), image);
+
+  std::vector<orchestrator::ProgramScript::Buses> buses;
+  std::uint8_t next_bus = 0;
+  for (const MeshSystem& mesh : system.meshes()) {
+    orchestrator::ProgramScript::Buses b;
+    if (mesh.host_bus != nullptr) b.agent = next_bus++;
+    if (mesh.engine_slave_bus != nullptr) {
+      b.engine = next_bus++;
+      b.commands = mesh.description->agent->commands;
+    }
+    buses.push_back(b);
+  }
+  script_ = std::make_unique<orchestrator::ProgramScript>(
+      *program, std::move(buses),
+      orchestrator::ProgramScript::Backdoor{
+          [&system](std::uint8_t m, const arch::MemoryImage& image) { load_image(system.mesh(m), image); },
+          [&system](std::uint8_t m, const arch::StepRelayout& step) { relayout(system.mesh(m), step); }});
+  if (system.host() != nullptr) system.host()->set_script(script_.get());
+}
+
+Runner::~Runner() {
+  for (MeshSystem& mesh : system_.meshes()) {
+    if (mesh.control_agent != nullptr) mesh.control_agent->set_probe(nullptr);
+    if (mesh.memory_agent != nullptr) mesh.memory_agent->set_probe(nullptr);
+  }
+  if (system_.host() != nullptr) system_.host()->set_script(nullptr);
+}
+
+void Runner::set_script_probe(orchestrator::ScriptProbe* probe) {
+  if (script_ != nullptr) script_->set_probe(probe);
+}
+void Runner::set_agent_probe(orchestrator::AgentProbe* probe) { monitor_->agent = probe; }
+void Runner::set_memory_probe(memory::MemoryProbe* probe) { monitor_->memory = probe; }
+
+double Runner::steps_done() const {
+  if (script_ == nullptr || script_->steps() == 0) return 0;
+  return static_cast<double>(script_->steps_done()) / static_cast<double>(script_->steps());
+}
+
+void Runner::finish(arch::ExitStatus status, std::string message) {
+  finished_ = true;
+  result_.status = status;
+  result_.message = std::move(message);
+  result_.cycles = system_.engine().now();
+  if (system_.host() != nullptr && system_.host()->done()) result_.host_end = system_.host()->end_cycle();
+  system_.engine().sync();
+}
+
+std::string Runner::faults() const {
+  std::string text;
+  for (const MeshSystem& mesh : system_.meshes()) {
+    if (mesh.control_agent != nullptr) {
+      for (const auto& fault : mesh.control_agent->faults()) {
+        const topo::Node* node = mesh.description->node_at(fault.node);
+        text += fmt::format("{}cycle {}: {} reported a fault, argument 0x{:x}", text.empty() ? "" : "\n",
+                            fault.cycle,
+                            node == nullptr ? fmt::format("({},{})", fault.node.x, fault.node.y)
+                                            : topo::node_id(system_.machine(), *mesh.description, *node),
+                            fault.argument);
+      }
+    }
+    if (mesh.memory_agent == nullptr) continue;
+    for (const memory::Misuse& misuse : mesh.memory_agent->misuse().kept()) {
+      const bool fatal = misuse.kind == memory::MisuseKind::kOutOfRange ||
+                         misuse.kind == memory::MisuseKind::kDataWithoutSlot;
+      if (fatal)
+        text += fmt::format("{}cycle {}: request of ({},{}): {}", text.empty() ? "" : "\n", misuse.cycle,
+                            misuse.requester.x, misuse.requester.y, misuse.text);
+    }
+  }
+  return text;
+}
+
+std::string Runner::blocked() const {
+  std::string text;
+  std::size_t lines = 0, more = 0;
+  const sim::Cycle now = system_.engine().now();
+  for (const sim::Unit* unit : system_.engine().units()) {
+    for (const sim::Wait& wait : unit->waits(now)) {
+      if (++lines > kBlockedLines) {
+        ++more;
+        continue;
+      }
+      text += fmt::format("\n  {}: {}{}", unit->name(), wait.what,
+                          wait.on == nullptr ? "" : fmt::format(" -> {}", wait.on->name()));
+    }
+  }
+  if (more != 0) text += fmt::format("\n  and {} more", more);
+  if (lines == 0) text += "\n  no unit says that it waits for anything";
+  return text;
+}
+
+void Runner::finish_normally() {
+  if (const std::string text = faults(); !text.empty()) return finish(arch::ExitStatus::kUnitFault, text);
+  if (script_ != nullptr && !script_->failure().empty())
+    return finish(arch::ExitStatus::kUnitFault, script_->failure());
+  finish(arch::ExitStatus::kOk, {});
+}
+
+// True when the run is over.
+bool Runner::check(sim::Cycle now) {
+  for (const MeshSystem& mesh : system_.meshes())
+    if (mesh.control_agent != nullptr && !mesh.control_agent->unsupported().empty()) {
+      finish(arch::ExitStatus::kUserError, mesh.control_agent->unsupported());
+      return true;
+    }
+  const bool host_done = system_.host() == nullptr || script_ == nullptr || system_.host()->done();
+  if (host_done && system_.drained()) {
+    finish_normally();
+    return true;
+  }
+  if (now >= limits_.max_cycles) {
+    finish(arch::ExitStatus::kCycleLimit,
+           fmt::format("cycle limit of {} reached (--max-cycles); {:.0f} % of the program's steps were done",
+                       limits_.max_cycles, 100 * steps_done()));
+    return true;
+  }
+  const std::uint64_t progress = system_.progress();
+  if (progress != last_progress_) {
+    last_progress_ = progress;
+    progress_at_ = now;
+  }
+  const bool asleep = !host_done && system_.engine().next_event() == sim::kNever;
+  if (asleep || now - progress_at_ >= limits_.watchdog) {
+    std::string text = faults();
+    text = fmt::format("cycle {}: no progress since cycle {}. Blocked:{}{}{}", now, progress_at_, blocked(),
+                       text.empty() ? "" : "\nBefore that:\n", text);
+    finish(arch::ExitStatus::kNoProgress, std::move(text));
+    return true;
+  }
+  return false;
+}
+
+bool Runner::run_until(sim::Cycle end) {
+  sim::Engine& engine = system_.engine();
+  const sim::Cycle interval = std::max<sim::Cycle>(1, limits_.watchdog / kChecksPerWatchdog);
+  end = std::min(end, limits_.max_cycles);
+  while (!finished_) {
+    if (engine.now() >= next_check_ || engine.now() >= limits_.max_cycles ||
+        engine.next_event() == sim::kNever) {
+      next_check_ = engine.now() + interval;
+      if (check(engine.now())) break;
+    }
+    if (engine.now() >= end) break;
+    const sim::Cycle stop = std::min(end, next_check_);
+    while (engine.now() < stop) {
+      const sim::Cycle event = engine.next_event();
+      if (event >= stop) {
+        if (event == sim::kNever) break;  // over or dead: check() decides
+        engine.run_until(stop);
+        break;
+      }
+      engine.skip_to(event);
+      engine.step();
+    }
+  }
+  return finished_;
+}
+
+const RunResult& Runner::run() {
+  run_until(sim::kNever);
+  return result_;
+}
+
+}  // namespace ktpu::platform

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a program on a system to its end and says how it ended. Time is stepped by whoever drives the engine
+// (a plain loop here, SystemC in simulation.h); the verdicts are the same.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arch/error.h"
+#include "arch/program/program.h"
+#include "tlm/orchestrator/program_script.h"
+#include "tlm/platform/system.h"
+
+namespace ktpu::platform {
+
+struct RunLimits {
+  sim::Cycle max_cycles = sim::kNever;  // exit 5 when reached
+  sim::Cycle watchdog = 100'000;        // cycles without progress until exit 4; polling is no progress
+};
+
+struct RunResult {
+  arch::ExitStatus status = arch::ExitStatus::kOk;
+  std::string message;                   // empty when kOk; else what happened, where, why and what to do
+  sim::Cycle cycles = 0;                 // simulated
+  sim::Cycle host_end = 0;               // first cycle after the host's last transaction; 0 without a program
+  std::optional<sim::Cycle> first_kick;  // pulse
+  std::optional<sim::Cycle> last_write_beat;  // last DRAM write data beat
+  std::optional<sim::Cycle> last_read_beat;
+  std::optional<sim::Cycle> last_completion;  // last CU_SIGNAL taken by the agent
+  // First kick to the last result in memory (or completion, whichever is later).
+  std::optional<sim::Cycle> machine_cycles() const;
+};
+
+// Throws UserError when the machine cannot hold or reach what the program needs, naming what and where.
+void check_needs(const arch::Program& program, const topo::Machine& machine);
+
+class Runner {
+ public:
+  // With a program: checks its needs, loads its images. Without: the machine runs on its own (traffic).
+  // All three must outlive the runner.
+  Runner(System& system, const arch::Program* program, const RunLimits& limits);
+  ~Runner();
+
+  // Probes see what they are called for besides the runner's own bookkeeping. Null: none.
+  void set_script_probe(orchestrator::ScriptProbe* probe);
+  void set_agent_probe(orchestrator::AgentProbe* probe);
+  void set_memory_probe(memory::MemoryProbe* probe);
+  orchestrator::ProgramScript* script() { return script_.get(); }
+
+  // Runs at most until `end`. True: finished, see result().
+  bool run_until(sim::Cycle end);
+  // Runs to the end.
+  const RunResult& run();
+  const RunResult& result() const { return result_; }
+
+  // Fraction of the program's steps done, 0..1.
+  double steps_done() const;
+
+ private:
+  class Monitor;
+  bool check(sim::Cycle now);
+  void finish(arch::ExitStatus status, std::string message);
+  void finish_normally();
+  std::string faults() const;
+  std::string blocked() const;
+
+  System& system_;
+  const arch::Program* program_;
+  RunLimits limits_;
+  std::unique_ptr<orchestrator::ProgramScript> script_;
+  std::unique_ptr<Monitor> monitor_;
+  RunResult result_;
+  bool finished_ = false;
+  std::uint64_t last_progress_ = 0;
+  sim::Cycle progress_at_ = 0;
+  sim::Cycle next_check_ = 0;
+};
+
+// Back door, all in no simulated time. Addresses outside the memory throw UserError.
+void load_image(MeshSystem& mesh, const arch::MemoryImage& image);
+void relayout(MeshSystem& mesh, const arch::StepRelayout& step);
+std::vector<std::uint8_t> read_memory(const MeshSystem& mesh, std::uint64_t address, std::uint64_t bytes);
+void write_memory(MeshSystem& mesh, std::uint64_t address, std::span<const std::uint8_t> bytes);
+
+}  // namespace ktpu::platform

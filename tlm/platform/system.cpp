@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/platform/system.h"
+
+#include <algorithm>
+
+#include "tlm/platform/system_builder.h"
+
+namespace ktpu::platform {
+
+sim::Unit* MeshSystem::endpoint_at(arch::Coord at) const {
+  for (std::size_t i = 0; i < description->nodes.size(); ++i)
+    if (description->nodes[i].at == at) return endpoints[i];
+  return nullptr;
+}
+
+System::System(topo::Machine machine, const Registry& registry, const DramFactory& dram)
+    : machine_(std::move(machine)) {
+  SystemBuilder(*this, registry, dram).build();
+  engine_.elaborate();
+}
+
+System::~System() = default;
+
+sim::Unit* System::unit(std::string_view name) const {
+  const auto it =
+      std::find_if(units_.begin(), units_.end(), [&](const auto& u) { return u->name() == name; });
+  return it == units_.end() ? nullptr : it->get();
+}
+
+sim::LinkBase* System::link(std::string_view name) const {
+  const auto it =
+      std::find_if(links_.begin(), links_.end(), [&](const auto& l) { return l->name() == name; });
+  return it == links_.end() ? nullptr : it->get();
+}
+
+std::string_view System::source_of(const sim::Unit& unit) const {
+  return unit.index() < sources_.size() ? sources_[unit.index()] : "model";
+}
+
+sim::Cycle System::last_dram_handshake() const {
+  sim::Cycle last = 0;
+  for (const MeshSystem& mesh : meshes_)
+    if (mesh.memory_agent != nullptr && mesh.memory_agent->last_dram_handshake() != sim::kNever)
+      last = std::max(last, mesh.memory_agent->last_dram_handshake());
+  return last;
+}
+
+bool System::any_dram_handshake() const {
+  return std::any_of(meshes_.begin(), meshes_.end(), [](const MeshSystem& mesh) {
+    return mesh.memory_agent != nullptr && mesh.memory_agent->last_dram_handshake() != sim::kNever;
+  });
+}
+
+std::uint64_t System::progress() const {
+  std::uint64_t sum = any_dram_handshake() ? last_dram_handshake() : 0;
+  for (sim::FlitLink* link : flit_links_) sum += link->transferred();
+  for (const auto& unit : units_) sum += unit->progress();
+  return sum;
+}
+
+bool System::drained() const { return engine_.next_event() == sim::kNever; }
+
+}  // namespace ktpu::platform

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine that can run: the units and links of a description, wired and elaborated. Needs no SystemC; the
+// SystemC shell (simulation.h) drives the same engine.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tlm/memory/dram_device.h"
+#include "tlm/memory/memory_agent.h"
+#include "tlm/memory/sparse_memory.h"
+#include "tlm/orchestrator/command_engine.h"
+#include "tlm/orchestrator/control_agent.h"
+#include "tlm/orchestrator/host.h"
+#include "tlm/platform/registry.h"
+#include "tlm/sim/engine.h"
+#include "topologies/description.h"
+
+namespace ktpu::platform {
+
+// One mesh of a system. Pointers are null where the machine has no such block.
+struct MeshSystem {
+  const topo::Mesh* description = nullptr;
+  std::unique_ptr<memory::SparseMemory> memory;
+  std::unique_ptr<memory::DramDevice> dram;
+  memory::MemoryAgent* memory_agent = nullptr;
+  std::unique_ptr<orchestrator::ControlAgent> control_agent;
+  orchestrator::CommandEngine* command_engine = nullptr;
+  std::unique_ptr<orchestrator::RegisterBus> host_bus;           // host to control agent
+  std::unique_ptr<orchestrator::RegisterBus> engine_slave_bus;   // host to command engine
+  std::unique_ptr<orchestrator::RegisterBus> engine_master_bus;  // command engine to control agent
+  std::vector<sim::Unit*> endpoints;  // parallel to description->nodes; memory ports: null
+  std::vector<sim::Unit*> routers;    // parallel to description->routers
+
+  sim::Unit* endpoint_at(arch::Coord at) const;
+};
+
+class System : public orchestrator::QuietSource {
+ public:
+  // Where the DRAM of a mesh comes from when the machine's own model is not wanted.
+  using DramFactory =
+      std::function<std::unique_ptr<memory::DramDevice>(const topo::Mesh&, memory::SparseMemory&)>;
+
+  // Builds and elaborates. Throws UserError for what this version cannot run.
+  System(topo::Machine machine, const Registry& registry, const DramFactory& dram = {});
+  ~System() override;
+
+  const topo::Machine& machine() const { return machine_; }
+  sim::Engine& engine() { return engine_; }
+  std::vector<MeshSystem>& meshes() { return meshes_; }
+  MeshSystem& mesh(std::size_t index = 0) { return meshes_.at(index); }
+  orchestrator::Host* host() { return host_; }
+  // The unit or link called `name`; null if there is none.
+  sim::Unit* unit(std::string_view name) const;
+  sim::LinkBase* link(std::string_view name) const;
+  // "model", "rtl" or "lockstep": the implementation behind a unit.
+  std::string_view source_of(const sim::Unit& unit) const;
+
+  // QuietSource: over all meshes.
+  sim::Cycle last_dram_handshake() const override;
+  bool any_dram_handshake() const override;
+
+  // A number that grows whenever anything but a poll happens.
+  std::uint64_t progress() const;
+  // No unit has anything left to do but the host.
+  bool drained() const;
+
+ private:
+  friend class SystemBuilder;
+  topo::Machine machine_;
+  sim::Engine engine_;
+  std::vector<std::unique_ptr<sim::LinkBase>> links_;
+  std::vector<sim::FlitLink*> flit_links_;
+  std::vector<std::unique_ptr<sim::Unit>> units_;
+  std::vector<std::string_view> sources_;  // by unit index
+  std::vector<MeshSystem> meshes_;
+  orchestrator::Host* host_ = nullptr;
+};
+
+}  // namespace ktpu::platform

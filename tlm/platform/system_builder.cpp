@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/platform/system_builder.h"
+
+#include <map>
+
+#include "arch/error.h"
+#include "tlm/memory/simple_dram.h"
+#include "tlm/noc/staging_adapter.h"
+
+namespace ktpu::platform {
+
+namespace {
+
+using Attachments =
+    std::map<std::pair<arch::Coord, unsigned>, sim::FlitPort>;  // router and side -> its links
+
+constexpr arch::Coord neighbour(arch::Coord at, unsigned side) {
+  constexpr int dx[] = {0, 1, 0, -1, 0}, dy[] = {-1, 0, 1, 0, 0};
+  return {static_cast<std::uint8_t>(at.x + dx[side]), static_cast<std::uint8_t>(at.y + dy[side])};
+}
+constexpr unsigned opposite(unsigned side) {
+  constexpr unsigned other[] = {noc::kSouth, noc::kWest, noc::kNorth, noc::kEast, noc::kLocal};
+  return other[side];
+}
+
+}  // namespace
+
+std::string SystemBuilder::prefix(const topo::Mesh& mesh) const {
+  return system_.machine_.meshes.size() > 1 ? fmt::format("m{}.", mesh.id) : std::string{};
+}
+
+sim::FlitLink* SystemBuilder::flit_link(const std::string& name) {
+  auto link = std::make_unique<sim::FlitLink>(name, arch::kFlitBits);
+  sim::FlitLink* raw = link.get();
+  system_.engine_.add(*raw);
+  system_.flit_links_.push_back(raw);
+  system_.links_.push_back(std::move(link));
+  return raw;
+}
+
+template <typename T>
+T* SystemBuilder::add(std::unique_ptr<T> unit, std::string_view source) {
+  T* raw = unit.get();
+  system_.engine_.add(*raw);
+  system_.sources_.push_back(source);
+  system_.units_.push_back(std::move(unit));
+  return raw;
+}
+
+void SystemBuilder::build() {
+  const topo::Machine& machine = system_.machine_;
+  if (machine.meshes.size() > 1)
+    throw arch::UserError::make("{}: machines with {} meshes are not supported by this version", machine.name,
+                                machine.meshes.size());
+  for (const topo::Mesh& mesh : machine.meshes) {
+    for (const topo::Node& node : mesh.nodes)
+      if (node.clock != 0)
+        throw arch::UserError::make(
+            "{}: a unit on a clock of its own (\"{}\") is not supported by this version",
+            topo::node_id(machine, mesh, node), machine.clocks.at(node.clock).name);
+    if (mesh.staging == topo::Presence::kBuilt || mesh.interlink == topo::Presence::kBuilt)
+      throw arch::UserError::make(
+          "{}: {} is not supported by this version; leave it out or say idle", machine.name,
+          mesh.staging == topo::Presence::kBuilt ? "staging memory" : "the interlink");
+  }
+  system_.meshes_.resize(machine.meshes.size());
+  for (std::size_t m = 0; m < machine.meshes.size(); ++m) build_mesh(machine.meshes[m], system_.meshes_[m]);
+  build_host();
+}
+
+void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
+  const topo::Machine& machine = system_.machine_;
+  const std::string pre = prefix(mesh);
+  out.description = &mesh;
+  out.endpoints.assign(mesh.nodes.size(), nullptr);
+  build_memory(mesh, out);
+
+  // Links of the endpoints, and which router port they end at.
+  Attachments at_router;
+  std::vector<sim::FlitPort> unit_ports(mesh.nodes.size());
+  for (std::size_t n = 0; n < mesh.nodes.size(); ++n) {
+    const topo::Node& node = mesh.nodes[n];
+    const std::string id = topo::node_id(machine, mesh, node);
+    sim::FlitPort& port = unit_ports[n];
+    port.in = flit_link(id + ".in");
+    port.out = flit_link(id + ".out");
+    sim::FlitLink* to_router = port.out;
+    if (node.adapter) {
+      const std::string name = fmt::format("{}adapter@{},{}", pre, node.at.x, node.at.y);
+      to_router = flit_link(name + ".out");
+      add(std::make_unique<noc::StagingAdapter>(name, *port.out, *to_router));
+    }
+    at_router[{node.router, static_cast<unsigned>(node.side)}] = {to_router, port.in};
+  }
+
+  // Links between routers: each named for the router that drives it.
+  for (const topo::Router& router : mesh.routers) {
+    for (unsigned side = 0; side < noc::kLocal; ++side) {
+      const arch::Coord other = neighbour(router.at, side);
+      if (mesh.router_at(other) == nullptr) continue;
+      sim::FlitLink* link =
+          flit_link(fmt::format("{}.{}", topo::node_id(machine, mesh, router), noc::kPortNames[side]));
+      at_router[{router.at, side}].out = link;
+      at_router[{other, opposite(side)}].in = link;
+    }
+  }
+
+  const noc::Grid grid{mesh.lo.x, mesh.hi.x, mesh.lo.y, mesh.hi.y};
+  for (const topo::Router& router : mesh.routers) {
+    const std::string id = topo::node_id(machine, mesh, router);
+    noc::Router::Ports ports{};
+    for (unsigned side = 0; side < noc::kPorts; ++side) ports[side] = at_router[{router.at, side}];
+    const noc::RouterParams params{
+        router.at, grid, {mesh.router.fifo_depth, mesh.router.fifo_latency, mesh.router.fifo_extra}};
+    out.routers.push_back(
+        add(registry_.router(router.impl, id)(id, params, ports), topo::impl_name(router.impl)));
+  }
+
+  for (std::size_t n = 0; n < mesh.nodes.size(); ++n) {
+    const topo::Node& node = mesh.nodes[n];
+    if (node.kind() == topo::Kind::kMemoryPort) {
+      unsigned index = 0;
+      while (mesh.ports.at(index) != node.at) ++index;
+      out.memory_agent->bind_port(index, unit_ports[n]);
+      continue;
+    }
+    const std::string id = topo::node_id(machine, mesh, node);
+    const arch::Coord memory_port = node.port ? mesh.ports.at(*node.port) : arch::Coord{};
+    out.endpoints[n] =
+        add(registry_.endpoint(node.kind(), node.impl, id)({id, mesh, node, unit_ports[n], memory_port}),
+            topo::impl_name(node.impl));
+  }
+}
+
+void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
+  if (mesh.ports.empty()) return;
+  const topo::Dram dram = mesh.dram.value_or(topo::Dram{});
+  out.memory = std::make_unique<memory::SparseMemory>(
+      memory::SparseMemoryConfig{dram.base, dram.size_bytes, dram.wrap});
+  if (dram_) {
+    out.dram = dram_(mesh, *out.memory);
+  } else if (dram.model == topo::DramModel::kSimple) {
+    const topo::DramSimple& s = dram.simple;
+    out.dram = std::make_unique<memory::SimpleDram>(
+        *out.memory,
+        memory::SimpleDramParams{s.first_read_beat, s.read_gaps, s.first_write_beat, s.write_gaps,
+                                 s.write_response},
+        dram.bus_bits);
+  } else {
+    throw arch::UserError::make("{}: dram model \"{}\" is not built in", system_.machine_.name,
+                                topo::dram_model_name(dram.model));
+  }
+  memory::MemoryAgentConfig config;
+  config.ports = mesh.ports;
+  config.mesh_id = mesh.id;
+  config.interlink = mesh.interlink != topo::Presence::kAbsent;
+  config.reads_in_flight = mesh.agent ? mesh.agent->reads_in_flight : 1;
+  out.memory_agent =
+      add(std::make_unique<memory::MemoryAgent>(prefix(mesh) + "memory", std::move(config), *out.dram));
+  build_agent(mesh, out);
+}
+
+void SystemBuilder::build_agent(const topo::Mesh& mesh, MeshSystem& out) {
+  if (!mesh.agent) return;
+  const std::string pre = prefix(mesh);
+  std::vector<orchestrator::RegisterBus*> buses;
+  const auto make_bus = [&](const std::string& name) {
+    auto bus = std::make_unique<orchestrator::RegisterBus>(pre + name);
+    system_.engine_.add(bus->beat);
+    return bus;
+  };
+  out.host_bus = make_bus("agent.host_bus");
+  out.host_bus->beat.bind_receiver(*out.memory_agent);
+  buses.push_back(out.host_bus.get());
+  if (system_.machine_.host.kind == topo::HostKind::kCommandEngine) {
+    out.engine_slave_bus = make_bus("engine.host_bus");
+    out.engine_master_bus = make_bus("agent.engine_bus");
+    out.engine_master_bus->beat.bind_receiver(*out.memory_agent);
+    buses.push_back(out.engine_master_bus.get());
+    out.command_engine = add(std::make_unique<orchestrator::CommandEngine>(
+        pre + "engine", mesh.agent->commands, *out.engine_slave_bus, *out.engine_master_bus));
+  }
+  orchestrator::ControlAgentParams params;
+  params.position = mesh.ports.front();
+  params.grid_lo = topo::kGridLo;
+  params.grid_hi = std::max(mesh.hi.x, mesh.hi.y);
+  params.staging_flits = mesh.agent->staging_flits;
+  out.control_agent = std::make_unique<orchestrator::ControlAgent>(params, buses, out.memory_agent);
+  out.memory_agent->set_client(out.control_agent.get());
+}
+
+void SystemBuilder::build_host() {
+  const topo::Host& host = system_.machine_.host;
+  if (host.kind == topo::HostKind::kNone) return;
+  if (host.kind == topo::HostKind::kExternal || host.kind == topo::HostKind::kFirmware)
+    throw arch::UserError::make("{}: host kind \"{}\" is not supported by this version",
+                                system_.machine_.name, topo::host_kind_name(host.kind));
+  std::vector<orchestrator::RegisterBus*> buses;
+  for (MeshSystem& mesh : system_.meshes_) {
+    if (mesh.host_bus == nullptr) continue;
+    buses.push_back(mesh.host_bus.get());
+    if (mesh.engine_slave_bus != nullptr) buses.push_back(mesh.engine_slave_bus.get());
+  }
+  if (buses.empty()) return;
+  orchestrator::HostParams params;
+  if (host.kind == topo::HostKind::kScript)
+    params = {host.script.write_cycles, host.script.read_cycles, host.script.start_cycles};
+  system_.host_ = add(std::make_unique<orchestrator::Host>("host", params, buses, &system_));
+}
+
+}  // namespace ktpu::platform

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes the units and links of a System from its description, mesh by mesh.
+#pragma once
+
+#include "tlm/platform/system.h"
+
+namespace ktpu::platform {
+
+class SystemBuilder {
+ public:
+  SystemBuilder(System& system, const Registry& registry, const System::DramFactory& dram)
+      : system_(system), registry_(registry), dram_(dram) {}
+
+  void build();
+
+ private:
+  void build_mesh(const topo::Mesh& mesh, MeshSystem& out);
+  void build_memory(const topo::Mesh& mesh, MeshSystem& out);
+  void build_agent(const topo::Mesh& mesh, MeshSystem& out);
+  void build_host();
+  sim::FlitLink* flit_link(const std::string& name);
+  template <typename T>
+  T* add(std::unique_ptr<T> unit, std::string_view source = "model");
+  std::string prefix(const topo::Mesh& mesh) const;
+
+  System& system_;
+  const Registry& registry_;
+  const System::DramFactory& dram_;
+};
+
+}  // namespace ktpu::platform
