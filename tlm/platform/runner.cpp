@@ -198,7 +198,7 @@ bool Runner::check(sim::Cycle now) {
     last_progress_ = progress;
     progress_at_ = now;
   }
-  const bool asleep = !host_done && system_.engine().next_event() == sim::kNever;
+  const bool asleep = !host_done && system_.engine().next_wanted() == sim::kNever;
   if (asleep || now - progress_at_ >= limits_.watchdog) {
     std::string text = faults();
     text = fmt::format("cycle {}: no progress since cycle {}. Blocked:{}{}{}", now, progress_at_, blocked(),
@@ -215,20 +215,20 @@ bool Runner::run_until(sim::Cycle end) {
   end = std::min(end, limits_.max_cycles);
   while (!finished_) {
     if (engine.now() >= next_check_ || engine.now() >= limits_.max_cycles ||
-        engine.next_event() == sim::kNever) {
+        engine.next_wanted() == sim::kNever) {
       next_check_ = engine.now() + interval;
       if (check(engine.now())) break;
     }
     if (engine.now() >= end) break;
     const sim::Cycle stop = std::min(end, next_check_);
     while (engine.now() < stop) {
-      const sim::Cycle event = engine.next_event();
+      const sim::Cycle event = engine.next_wanted();
+      if (event == sim::kNever) break;  // over or dead: check() decides
       if (event >= stop) {
-        if (event == sim::kNever) break;  // over or dead: check() decides
         engine.run_until(stop);
         break;
       }
-      engine.skip_to(event);
+      if (engine.idle_skip()) engine.skip_to(event);
       engine.step();
     }
   }

@@ -58,6 +58,6 @@ std::uint64_t System::progress() const {
   return sum;
 }
 
-bool System::drained() const { return engine_.next_event() == sim::kNever; }
+bool System::drained() const { return engine_.next_wanted() == sim::kNever; }
 
 }  // namespace ktpu::platform

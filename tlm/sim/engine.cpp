@@ -191,8 +191,9 @@ void Engine::step() {
   }
 }
 
-Cycle Engine::next_event() const {
-  if (!idle_skip_) return now_;
+Cycle Engine::next_event() const { return idle_skip_ ? next_wanted() : now_; }
+
+Cycle Engine::next_wanted() const {
   for (const std::uint64_t word : next_)
     if (word != 0) return now_;
   Cycle first = far_.empty() ? kNever : far_.top().at;

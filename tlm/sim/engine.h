@@ -50,6 +50,8 @@ class Engine {
   void run_until(Cycle end);
   // The first cycle >= now() in which a unit wants to run; kNever when all sleep until an input.
   Cycle next_event() const;
+  // The same whether or not idle cycles are skipped: kNever when no unit has anything left to do.
+  Cycle next_wanted() const;
   // Moves to `cycle` (<= next_event()) without running anything.
   void skip_to(Cycle cycle);
 
