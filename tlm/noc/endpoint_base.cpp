@@ -14,6 +14,14 @@ using sim::Cycle;
 using sim::FifoShape;
 using sim::kNever;
 
+Flit make_signal(arch::Coord to, arch::Coord from, unsigned txn, arch::SignalCode code, std::uint32_t arg) {
+  constexpr auto& kFields = arch::Layout<arch::Signal>::fields;
+  Flit flit = arch::make_flit(to, from, FlitType::kCuSignal, txn, true);
+  flit.set(kFields[0].field, static_cast<std::uint64_t>(code));
+  flit.set(kFields[1].field, arg);
+  return flit;
+}
+
 EndpointBase::EndpointBase(const EndpointParams& params, sim::FlitPort links, sim::Unit& owner)
     : params_(params),
       links_(links),
@@ -117,13 +125,11 @@ void EndpointBase::exec_done(std::uint32_t result, bool fault) {
     return;
   }
   done_ = true;
-  arch::Signal signal;
-  signal.code = static_cast<std::uint32_t>(fault        ? arch::SignalCode::kFault
-                                           : inst_last_ ? arch::SignalCode::kBatchComplete
-                                                        : arch::SignalCode::kInstComplete);
-  signal.arg = !fault && inst_last_ ? inst_txn_ : result;
-  completion_ = arch::make_flit(
-      arch::make_header(inst_source_, params_.at, FlitType::kCuSignal, inst_txn_, true), signal);
+  const arch::SignalCode code = fault        ? arch::SignalCode::kFault
+                                : inst_last_ ? arch::SignalCode::kBatchComplete
+                                             : arch::SignalCode::kInstComplete;
+  completion_ =
+      make_signal(inst_source_, params_.at, inst_txn_, code, !fault && inst_last_ ? inst_txn_ : result);
 }
 
 Cycle EndpointBase::end(Cycle now) {

@@ -49,6 +49,10 @@ class EndpointMisuseLog {
   std::uint64_t total_ = 0;
 };
 
+// A CU_SIGNAL flit (fabric.md sections 3.5 and 9).
+arch::Flit make_signal(arch::Coord to, arch::Coord from, unsigned txn, arch::SignalCode code,
+                       std::uint32_t arg);
+
 // Use within the unit's clock(now): begin(), then the questions and at most one of each action, then end().
 // All questions are about the registers of cycle `now`, so the order between begin() and end() is free.
 class EndpointBase {
