@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "topologies/grid.h"
 #include "topologies/names.h"
 
 namespace ktpu::topo {
@@ -47,6 +48,17 @@ const Router* Mesh::router_at(Coord at) const { return find_at(routers, at); }
 
 unsigned Mesh::requesters() const {
   return static_cast<unsigned>(ports.size()) + 2 + (interlink == Presence::kAbsent ? 0 : 1);
+}
+
+unsigned nearest_port(const Mesh& mesh, const Node& node) {
+  unsigned best = 0, best_distance = ~0u;
+  for (unsigned i = 0; i < mesh.ports.size(); ++i) {
+    const Coord port = router_of(mesh.ports[i], mesh.hi);
+    const int dx = int(port.x) - int(node.router.x), dy = int(port.y) - int(node.router.y);
+    const unsigned distance = static_cast<unsigned>(std::abs(dx) + std::abs(dy));
+    if (distance < best_distance) best = i, best_distance = distance;
+  }
+  return best;
 }
 
 std::string node_id(const Machine& machine, const Mesh& mesh, const Node& node) {

@@ -77,7 +77,7 @@ struct Pe {  // composite.md section 1; not run by this version
 enum class Pattern : std::uint8_t {
   kScript,     // injects only what the program or a tool gives it
   kUniform,    // every other traffic node with equal chance
-  kHotspot,    // always `hotspot`
+  kHotspot,    // `hotspot` for a share of the flits, else uniform
   kTranspose,  // (x,y) sends to the traffic node at (y,x); a node without such a peer is silent
 };
 
@@ -99,6 +99,8 @@ struct Traffic {
       1;  // of the mesh's random stream; each node derives its own from this and its coordinate
   std::uint64_t flits = 0;       // stop after so many; 0 = never
   std::optional<Coord> hotspot;  // present iff kHotspot
+  double hotspot_share =
+      1;  // 0..1: share of flits that go to `hotspot`, the rest is uniform; 1 unless kHotspot
   SinkBusy busy;
   bool operator==(const Traffic&) const = default;
 };
@@ -240,6 +242,11 @@ struct Mesh {
   unsigned requesters() const;
   bool operator==(const Mesh&) const = default;
 };
+
+// The memory port that `node` is bound to unless its description says otherwise: nearest by Manhattan
+// distance between coordinates clamped into the rectangle, on a tie the first in row-major order (fabric.md
+// section 4). The mesh must have one.
+unsigned nearest_port(const Mesh& mesh, const Node& node);
 
 // --- Host and machine
 // -----------------------------------------------------------------------------------------

@@ -64,6 +64,9 @@ struct Budget {
 // tag-free UTF-8 YAML with unique scalar keys.
 Doc parse_document(std::string_view text, const std::string& name, Budget& budget);
 
+// The plain words that YAML takes for nothing: no name may be one.
+inline bool is_null_word(std::string_view text) { return text == "null" || text == "Null" || text == "NULL"; }
+
 // A UserError "file:line:column: message".
 [[noreturn]] void fail_at(const Mark& mark, const std::string& message);
 [[noreturn]] void fail_at(const Place& place, const std::string& message);

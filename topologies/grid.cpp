@@ -12,7 +12,7 @@
 namespace ktpu::topo {
 
 bool is_symbol(std::string_view text) {
-  if (text.empty() || text.size() > 32 || text == kNoRouterCell) return false;
+  if (text.empty() || text.size() > 32 || text == kNoRouterCell || is_null_word(text)) return false;
   if (std::isdigit(static_cast<unsigned char>(text[0]))) return false;
   return std::all_of(text.begin(), text.end(),
                      [](unsigned char c) { return c < 0x80 && (std::isalnum(c) || c == '_'); });

@@ -85,7 +85,7 @@ void visit(V& v, SinkBusy& p) {
             "the sink is busy in cycle c when (c + offset) mod period < duty; 0 = never");
   v.integer("duty", p.duty, kCycles, "busy cycles of each period");
   v.integer("offset", p.offset, kCycles, "phase of the period");
-  v.integers("runs", p.runs, {1, 1'000'000'000, "cycles"},
+  v.integers("runs", p.runs, {0, 1'000'000'000, "cycles"},
              "lengths of free, busy, free, ... from cycle 0, repeated; instead of period, duty and offset");
 }
 
@@ -96,7 +96,9 @@ void visit(V& v, Traffic& p) {
   v.integer("seed", p.seed, {0, UINT64_MAX, ""}, "seed of the random stream");
   v.integer("flits", p.flits, {0, UINT64_MAX, "flits"}, "stop after so many flits; 0 = never");
   v.group("pattern", "hotspot", p.pattern == Pattern::kHotspot);
-  v.coordinate("hotspot", p.hotspot, Need::kRequired, "the traffic node that all flits go to, \"x,y\"");
+  v.coordinate("hotspot", p.hotspot, Need::kRequired, "the favoured traffic node, \"x,y\"");
+  v.number("hotspot_share", p.hotspot_share, 0, 1, "share",
+           "share of flits that go there; the rest is uniform");
   v.end_group();
   v.section("busy", p.busy, "when this node refuses flits");
 }

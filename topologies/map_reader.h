@@ -69,7 +69,6 @@ class MapReader {
   }
   void integers(const char* key, std::vector<std::uint32_t>& value, const Range& range, std::string_view);
   void coordinate(const char* key, std::optional<Coord>& value, Need need, std::string_view) {
-    if (!active_) value.reset();
     // A value inherited from the unit counts.
     if (const Doc* doc = take(key, value ? Need::kOptional : need)) value = parse_coordinate(*doc, path(key));
   }

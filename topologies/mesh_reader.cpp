@@ -222,17 +222,6 @@ class MeshBuilder {
     mesh_.dram = dram;
   }
 
-  unsigned nearest_port(const Node& node) const {
-    unsigned best = 0, best_distance = ~0u;
-    for (unsigned i = 0; i < mesh_.ports.size(); ++i) {
-      const Coord port = router_of(mesh_.ports[i], mesh_.hi);
-      const unsigned distance = static_cast<unsigned>(std::abs(int(port.x) - int(node.router.x)) +
-                                                      std::abs(int(port.y) - int(node.router.y)));
-      if (distance < best_distance) best = i, best_distance = distance;  // a tie stays with the first
-    }
-    return best;
-  }
-
   void finish_node(Node& node, const Unit& unit) {
     node.impl = unit.common.impl;
     node.quirks = unit.common.quirks;
@@ -258,7 +247,7 @@ class MeshBuilder {
       fail_key(unit.port_mark, unit.path + ".port",
                fmt::format("there is no memory port {}; allowed: 0..{}", *unit.common.port,
                            mesh_.ports.size() - 1));
-    node.port = unit.common.port ? *unit.common.port : nearest_port(node);
+    node.port = unit.common.port ? *unit.common.port : nearest_port(mesh_, node);
   }
 
   void check_traffic() const {

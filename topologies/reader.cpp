@@ -33,9 +33,10 @@ struct MachineKeys {
 };
 
 bool is_plain_name(std::string_view text) {
-  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '-' || c == '.';
-  });
+  if (text.empty() || text.size() > 64 || text[0] == '-' || text[0] == '.' || is_null_word(text))
+    return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-' || c == '.'; });
 }
 
 std::vector<Clock> read_clocks(const MapReader& top, const MachineKeys& keys) {

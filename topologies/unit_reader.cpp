@@ -49,7 +49,8 @@ void read_keys(MapReader& reader, Unit& unit) {
   }
   if (doc.find("clock") != nullptr) unit.clock_mark = reader.mark("clock");
   if (doc.find("hotspot") != nullptr) unit.hotspot_mark = reader.mark("hotspot");
-  if (const auto* traffic = std::get_if<Traffic>(&unit.params)) {
+  if (auto* traffic = std::get_if<Traffic>(&unit.params)) {
+    if (traffic->pattern != Pattern::kHotspot) traffic->hotspot.reset(), traffic->hotspot_share = 1;
     check_busy(reader, traffic->busy);
     if (traffic->pattern == Pattern::kScript && (traffic->rate != 0 || traffic->flits != 0))
       fail_key(reader.mark(traffic->rate != 0 ? "rate" : "flits"), reader.path("pattern"),
