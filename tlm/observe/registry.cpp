@@ -69,16 +69,18 @@ void Registry::push(Entry entry) {
   by_path_.emplace(entries_.back().path, &entries_.back());
 }
 
-void Registry::push_node(std::string_view name, NodeKind kind) { nodes_.push_back({intern(name), kind}); }
+void Registry::push_node(std::string_view name, NodeKind kind, std::string_view source) {
+  nodes_.push_back({intern(name), kind, intern(source)});
+}
 
 void Registry::add(sim::Unit& unit, std::string_view source) {
-  push_node(unit.name(), NodeKind::kUnit);
+  push_node(unit.name(), NodeKind::kUnit, source);
   RegistryWalk walk(*this, unit, source);
   unit.visit(walk);
 }
 
 void Registry::add(sim::LinkBase& link, std::string_view source) {
-  push_node(link.name(), NodeKind::kLink);
+  push_node(link.name(), NodeKind::kLink, source);
   const std::string_view node = nodes_.back().name;
   const auto entry = [&](std::string_view name, EntryKind kind, unsigned width, std::string_view unit,
                          std::string_view sentence) {

@@ -17,10 +17,11 @@
 
 namespace ktpu::observe {
 
-enum class NodeKind : std::uint8_t { kUnit, kLink, kOther };
+enum class NodeKind : std::uint8_t { kUnit, kLink };
 struct Node {
   std::string_view name;
   NodeKind kind;
+  std::string_view source;  // implementation: "model", "rtl", ...
 };
 
 class Registry {
@@ -58,7 +59,7 @@ class Registry {
   friend class RegistryWalk;
   void push(Entry entry);
   std::string_view intern(std::string_view text);
-  void push_node(std::string_view name, NodeKind kind);
+  void push_node(std::string_view name, NodeKind kind, std::string_view source);
 
   std::deque<Entry> entries_;
   std::vector<Node> nodes_;

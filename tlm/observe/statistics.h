@@ -95,6 +95,7 @@ class Statistics {
   std::vector<Metric> metrics_;
   std::vector<Expression> formulas_;  // of metrics_
   std::vector<Invariant> invariants_;
+  std::vector<Expression> left_, right_;  // of invariants_
 };
 
 }  // namespace ktpu::observe

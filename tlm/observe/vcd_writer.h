@@ -39,15 +39,15 @@ class VcdWriter {
  public:
   static constexpr std::uint64_t kNoLimit = ~0ull;
 
-  // Throws UserError when the file cannot be made. No byte beyond `max_bytes` (and the closing time) is
-  // written: further changes are dropped whole times at once, see truncated().
+  // Throws UserError when the file cannot be made. The file never grows beyond `max_bytes`: the first time
+  // that would not fit and all later ones are left out, see truncated().
   VcdWriter(const std::string& path, std::uint64_t max_bytes = kNoLimit);
   ~VcdWriter();
 
   // Once, first. The index of a signal in the list is its number below.
   void header(std::span<const Signal> signals, const TimeBase& time_base, std::string_view comment = {});
 
-  // Opens a time; later than the one before. False: the size limit is reached, changes are ignored from here.
+  // Opens a time, not before the last one. False: the size limit is reached, changes are ignored from here.
   bool time(std::uint64_t time);
   void change(std::size_t signal, std::uint64_t value) { change(signal, std::span(&value, 1)); }
   // Little-endian 64-bit words, as many as the width needs.
@@ -66,14 +66,16 @@ class VcdWriter {
   static std::uint64_t worst_bytes_per_cycle(std::span<const Signal> signals);
 
  private:
+  void commit();
   void flush();
-  void put(std::string_view text) { buffer_.append(text); }
+  void put_vector(const std::uint64_t* words, unsigned width);
 
   std::string path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   std::string buffer_;
   std::uint64_t bytes_ = 0;  // handed to the file
   std::uint64_t max_bytes_;
+  std::size_t mark_ = 0;  // buffer_ up to here is within the limit
   std::uint64_t last_time_ = 0;
   bool any_time_ = false;
   bool truncated_ = false;

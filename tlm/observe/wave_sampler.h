@@ -14,7 +14,7 @@
 namespace ktpu::observe {
 
 // The entries waves can show, picked by patterns: wires and states. Without patterns: all wires. Throws
-// UserError for a pattern that selects none.
+// UserError for a pattern that selects nothing that can be shown.
 std::vector<const Entry*> wave_entries(const Registry& registry, const std::vector<std::string>& patterns);
 
 // Gets the changes of one cycle.
@@ -32,52 +32,58 @@ class WaveSampler {
   const std::vector<Signal>& signals() const { return signals_; }  // in the order of `entries`
 
   // Compares everything with the last call and reports what differs. The first call reports every value but
-  // those of flits that were never valid.
+  // those of flits that are not valid.
   void sample(sim::Cycle cycle, WaveSink& sink);
-  // The value a signal had at the last sample; empty: a flit never seen valid.
+  // The value a signal had at the last sample; empty: a flit not yet seen valid.
   std::span<const std::uint64_t> value(std::size_t signal) const;
 
  private:
+  static constexpr std::uint32_t kUnwatched = ~0u;
   struct WatchedField {
     std::uint32_t signal;
     std::uint16_t lsb;
     std::uint16_t width;
   };
   struct WatchedLink {
-    const sim::LinkBase* link;
-    const arch::Flit* flit = nullptr;
-    std::uint8_t last = 0xFF;  // valid | busy << 1; 0xFF: not sampled yet
+    const sim::LinkBase* link = nullptr;
+    const arch::Flit* flit = nullptr;  // null: no field is watched
+    std::uint32_t valid_signal = kUnwatched;
+    std::uint32_t busy_signal = kUnwatched;
+    std::uint32_t first_field = 0, end_field = 0;  // in fields_
+    std::uint8_t last = 0xFF;                      // valid | busy << 1; 0xFF: not sampled yet
     bool seen_flit = false;
-    std::int64_t valid_signal = -1;
-    std::int64_t busy_signal = -1;
-    std::uint32_t first_field = 0, fields = 0;  // in fields_
     arch::Flit last_flit;
   };
   struct WatchedValue {
     const void* address;
     std::uint64_t mask;
-    std::uint64_t last = 0;
+    std::uint64_t last;
     std::uint32_t signal;
-    std::uint8_t bytes;
+    std::uint32_t bytes;
   };
-  struct WatchedUnit {  // values that are worked out by a visit
-    sim::Unit* unit;
-    std::vector<std::pair<std::string, std::uint32_t>> values;  // path, signal
+  struct WatchedComputed {  // read through Entry::read(): occupancies and the like
+    const Entry* entry;
+    std::uint32_t signal;
   };
 
-  void sample_links(sim::Cycle cycle, WaveSink& sink);
-  void report(sim::Cycle cycle, WaveSink& sink, std::size_t signal, std::span<const std::uint64_t> words);
+  void watch_wire(const Entry& entry, std::uint32_t signal);
+  void sample_links();
+  void sample_flit(WatchedLink& watched);
+  void sample_values();
+  // Stores and reports a new value.
+  void report(std::uint32_t signal, std::span<const std::uint64_t> words);
 
   std::vector<Signal> signals_;
   std::vector<WatchedLink> links_;
-  std::vector<WatchedField> fields_;
+  std::vector<WatchedField> fields_;  // of one link together
   std::vector<WatchedValue> values_;
-  std::vector<std::uint32_t> computed_;  // entries read through Entry::read()
-  std::vector<const Entry*> entries_;
+  std::vector<WatchedComputed> computed_;
   std::vector<std::uint32_t> offset_;  // of a signal's words in store_
   std::vector<std::uint64_t> store_;   // last value of every signal
   std::vector<bool> known_;
-  bool any_ = false;  // a change of the present cycle was reported
+  WaveSink* sink_ = nullptr;  // during sample()
+  sim::Cycle cycle_ = 0;
+  bool any_ = false;  // something of this cycle was reported
   bool first_ = true;
 };
 

@@ -72,7 +72,6 @@ class WaveRing final : public sim::Observer {
 
  private:
   class Store;
-  sim::Cycle keep_;
   WaveSampler sampler_;
   std::unique_ptr<Store> store_;
 };

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/observe/report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "arch/error.h"
+
+namespace ktpu::observe {
+namespace {
+
+// Ten significant digits: enough for any ratio of counters, and the same text on every host.
+std::string exact_number(const Row& row) {
+  if (row.is_count) return fmt::format("{}", row.count);
+  return row.value ? fmt::format("{:.10g}", *row.value) : std::string();
+}
+
+std::string short_number(const Row& row) {
+  if (row.is_count) return fmt::format("{}", row.count);
+  return row.value ? fmt::format("{:.4g}", *row.value) : std::string("n/a");
+}
+
+bool is_zero(const Row& row) { return row.is_count ? row.count == 0 : !row.value || *row.value == 0; }
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+}  // namespace
+
+std::string human_table(const Statistics& statistics, bool zeros) {
+  std::string text;
+  for (const auto& [key, value] : statistics.facts().manifest) text += fmt::format("{}: {}\n", key, value);
+  std::vector<Row> rows = statistics.rows();
+  if (!zeros) std::erase_if(rows, is_zero);
+  std::size_t name_width = 4, number_width = 5;
+  for (const Row& row : rows) {
+    name_width = std::max(name_width, row.name.size());
+    number_width = std::max(number_width, short_number(row).size());
+  }
+  for (const Row& row : rows) {
+    text +=
+        fmt::format("{:<{}}  {:>{}}  {}", row.name, name_width, short_number(row), number_width, row.unit);
+    // A figure that does not come from the model says so.
+    if (row.source != "model") text += fmt::format(" ({})", row.source);
+    text += '\n';
+  }
+  const std::vector<Violation> violations = statistics.check();
+  for (const Violation& violation : violations) text += fmt::format("VIOLATED {}\n", violation.text());
+  return text;
+}
+
+std::string json_report(const Statistics& statistics) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  Json manifest = Json::object();
+  for (const auto& [key, value] : statistics.facts().manifest) manifest[key] = value;
+  json["manifest"] = std::move(manifest);
+  Json values = Json::object();
+  for (const Row& row : statistics.rows()) {
+    Json entry;
+    if (row.is_count)
+      entry["value"] = row.count;
+    else if (row.value)
+      entry["value"] = std::stod(exact_number(row));
+    else
+      entry["value"] = nullptr;
+    entry["unit"] = row.unit;
+    entry["source"] = row.source;
+    entry["formula"] = row.formula;
+    entry["sentence"] = row.sentence;
+    // Names are unique, so there is nothing to look for: ordered_json's operator[] would search linearly.
+    values.get_ref<Json::object_t&>().emplace_back(row.name, std::move(entry));
+  }
+  json["statistics"] = std::move(values);
+  Json violations = Json::array();
+  for (const Violation& violation : statistics.check())
+    violations.push_back({{"name", violation.name}, {"text", violation.text()}});
+  json["violations"] = std::move(violations);
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string csv_report(const Statistics& statistics) {
+  std::string text = "name,value,unit,source,formula,sentence\n";
+  for (const Row& row : statistics.rows())
+    text += fmt::format("{},{},{},{},{},{}\n", csv_field(row.name), exact_number(row), csv_field(row.unit),
+                        csv_field(row.source), csv_field(row.formula), csv_field(row.sentence));
+  return text;
+}
+
+void write_report(const Statistics& statistics, const std::string& path) {
+  std::string text;
+  if (path.ends_with(".json"))
+    text = json_report(statistics);
+  else if (path.ends_with(".csv"))
+    text = csv_report(statistics);
+  else
+    throw arch::UserError::make(
+        "{}: statistics are written as .json or .csv; give the file one of these names", path);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
+  if (!file)
+    throw arch::UserError::make("{}: cannot be written; does the folder exist, and may you write there?",
+                                path);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
+  if (std::fflush(file.get()) != 0 || !written)
+    throw arch::UserError::make("{}: only a part could be written; is the disk full?", path);
+}
+
+}  // namespace ktpu::observe
