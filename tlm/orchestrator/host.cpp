@@ -16,7 +16,7 @@ Host::Host(std::string name, const HostParams& params, std::vector<RegisterBus*>
 }
 
 void Host::reset(sim::Cycle start) {
-  in_flight_ = beat_on_ = done_ = waiting_ = false;
+  in_flight_ = beat_on_ = done_ = waiting_ = idle_ = false;
   ready_at_ = start + params_.start_cycles;
 }
 
@@ -43,7 +43,7 @@ sim::Cycle Host::clock(sim::Cycle now) {
       if (action_.kind == HostAction::Kind::kRead) script_->read_data(now, buses_[action_.bus]->read_data);
     }
   }
-  if (done_ || script_ == nullptr) return sim::kNever;
+  if (done_ || idle_ || script_ == nullptr) return sim::kNever;
   if (now < ready_at_) return ready_at_;
 
   if (waiting_) {
@@ -76,6 +76,9 @@ sim::Cycle Host::clock(sim::Cycle now) {
       quiet_since_ = now;
       ready_at_ = now + 1;
       return ready_at_;
+    case HostAction::Kind::kIdle:
+      idle_ = true;
+      break;
     case HostAction::Kind::kDone:
       done_ = true;
       end_cycle_ = now;

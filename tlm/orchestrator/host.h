@@ -18,6 +18,7 @@ struct HostAction {
     kRead,   // one register read; the value goes to HostScript::read_data()
     kWait,   // nothing until cycle `until`
     kQuiet,  // nothing until `cycles` cycles without a DRAM handshake have passed since `since`
+    kIdle,   // nothing until Host::poke()
     kDone,
   };
   Kind kind = Kind::kDone;
@@ -58,6 +59,11 @@ class Host final : public sim::Unit {
 
   // Must be set before the first step; `script` must outlive the run.
   void set_script(HostScript* script) { script_ = script; }
+  // Something outside gave the script work again (see kIdle). Between cycles only.
+  void poke() {
+    idle_ = false;
+    wake_next();
+  }
   bool done() const { return done_; }
   // The cycle in which the script said it was done: the first one after its last transaction.
   sim::Cycle end_cycle() const { return end_cycle_; }
@@ -74,7 +80,7 @@ class Host final : public sim::Unit {
   const QuietSource* quiet_;
   HostScript* script_ = nullptr;
   HostAction action_{};
-  bool in_flight_ = false, beat_on_ = false, done_ = false, waiting_ = false;
+  bool in_flight_ = false, beat_on_ = false, done_ = false, waiting_ = false, idle_ = false;
   sim::Cycle address_at_ = 0;  // cycle of the current transaction's address
   sim::Cycle ready_at_ = 0;    // next action starts here
   sim::Cycle quiet_since_ = 0;

@@ -182,7 +182,9 @@ bool Runner::check(sim::Cycle now) {
       finish(arch::ExitStatus::kUserError, mesh.control_agent->unsupported());
       return true;
     }
-  const bool host_done = system_.host() == nullptr || script_ == nullptr || system_.host()->done();
+  const bool external = system_.machine().host.kind == topo::HostKind::kExternal;
+  const bool host_done =
+      system_.host() == nullptr || (script_ == nullptr && !external) || system_.host()->done();
   if (host_done && system_.drained()) {
     finish_normally();
     return true;
@@ -198,7 +200,11 @@ bool Runner::check(sim::Cycle now) {
     last_progress_ = progress;
     progress_at_ = now;
   }
-  const bool asleep = !host_done && system_.engine().next_wanted() == sim::kNever;
+  bool asleep = !host_done && system_.engine().next_wanted() == sim::kNever;
+  if (asleep && external) {  // waits for the world outside, which is no stall of the machine
+    progress_at_ = now;
+    asleep = false;
+  }
   if (asleep || now - progress_at_ >= limits_.watchdog) {
     std::string text = faults();
     text = fmt::format("cycle {}: no progress since cycle {}. Blocked:{}{}{}", now, progress_at_, blocked(),

@@ -192,7 +192,7 @@ void SystemBuilder::build_agent(const topo::Mesh& mesh, MeshSystem& out) {
 void SystemBuilder::build_host() {
   const topo::Host& host = system_.machine_.host;
   if (host.kind == topo::HostKind::kNone) return;
-  if (host.kind == topo::HostKind::kExternal || host.kind == topo::HostKind::kFirmware)
+  if (host.kind == topo::HostKind::kFirmware)
     throw arch::UserError::make("{}: host kind \"{}\" is not supported by this version",
                                 system_.machine_.name, topo::host_kind_name(host.kind));
   std::vector<orchestrator::RegisterBus*> buses;

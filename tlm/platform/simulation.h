@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SystemC shell: an sc_module per unit for the hierarchy, one self-timed SC_METHOD for the clock domain,
+// and TLM-2.0 sockets at the edges. SystemC owns time and stop; the engine does the work. One simulation a
+// process, as SystemC demands.
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "tlm/platform/external_host.h"
+#include "tlm/platform/runner.h"
+#include "tlm/platform/tlm_dram.h"
+
+namespace ktpu::platform {
+
+class Simulation final : public sc_core::sc_module {
+ public:
+  // Host bus of mesh 0: 64-bit register reads and writes at the agent's offsets. transport_dbg() reads
+  // registers at once; b_transport() is for machines whose host is a foreign model and takes the bus's three
+  // cycles.
+  tlm_utils::simple_target_socket<Simulation, 64> host_socket;
+
+  // Both must outlive the simulation. The clock is the machine's fabric clock.
+  Simulation(const sc_core::sc_module_name& name, System& system, Runner& runner);
+  ~Simulation() override;
+
+  // A DRAM of the system that is a foreign TLM-2.0 memory (made by the system's DramFactory).
+  void add(TlmDram& dram);
+  // For hosts outside: ends the accesses, so that the machine can drain and the run end.
+  void close_host() { external_.close(*system_.host()); }
+
+  // Cycles an activation may run ahead of SystemC's time while nothing else is scheduled before; 1: never.
+  void set_quantum(sim::Cycle cycles) { quantum_ = cycles; }
+  // Called between activations, for progress reports.
+  void set_heartbeat(std::function<void(sim::Cycle)> heartbeat) { heartbeat_ = std::move(heartbeat); }
+
+  const sc_core::sc_time& period() const { return period_; }
+
+ private:
+  class Shell;  // names a unit in the SystemC hierarchy
+
+  void tick();
+  void host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned host_debug(tlm::tlm_generic_payload& payload);
+
+  System& system_;
+  Runner& runner_;
+  sc_core::sc_time period_;
+  sim::Cycle quantum_ = 4096;
+  std::function<void(sim::Cycle)> heartbeat_;
+  std::vector<std::unique_ptr<Shell>> shells_;
+  std::exception_ptr failure_;
+  sc_core::sc_event activity_;  // something came from outside
+  std::vector<TlmDram*> drams_;
+  ExternalScript external_;
+
+ public:
+  // An exception that left the model during sc_start(), to be thrown again by the caller; SystemC would lose
+  // its type on the way.
+  std::exception_ptr failure() const { return failure_; }
+};
+
+}  // namespace ktpu::platform
