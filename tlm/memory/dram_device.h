@@ -34,7 +34,7 @@ struct DramAddress {
 struct DramWriteBeat {
   DramData data;
   std::uint32_t lanes = 0;  // bit i: 32-byte lane i is written (byte enables are whole words, memory.md 4.5)
-  bool last = false;
+  std::uint32_t last = 0;   // 1 on the last beat of its burst
 };
 
 // Wires from the device, registers all: what they show in a cycle was decided by the clock() before it.

@@ -70,6 +70,7 @@ class MemoryAgent final : public sim::Unit, public AuxSource {
     Shown shown = Shown::kNothing;
   };
   unsigned client_port(const arch::Flit& flit) const;
+  void give_to_client(sim::Cycle now, unsigned port);
 
   MemoryAgentConfig config_;
   DramDevice& dram_;
@@ -82,6 +83,8 @@ class MemoryAgent final : public sim::Unit, public AuxSource {
   std::uint32_t offered_ = 0;  // bit p: port p's in-link is valid (kept by the links)
   int selected_ = -1;          // port whose flit goes to the client in this cycle; set by settle()
   unsigned round_robin_ = 0;   // rr of memory.md section 2
+  bool client_fresh_ = false;  // the client's output may hold another flit than the wires
+  sim::Cycle path_due_ = 0;    // next cycle in which the DRAM path must run
   sim::Cycle last_handshake_ = sim::kNever;
 };
 

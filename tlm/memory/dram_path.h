@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The converged path to one DRAM master (memory.md sections 7.1 and 7.3): an adapter per requester, separate
+// read and write arbiters, the write-data mux, beat packing and the five asynchronous FIFOs of the DRAM bus.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "arch/flit.h"
+#include "tlm/memory/dram_device.h"
+#include "tlm/memory/memory_probe.h"
+#include "tlm/memory/misuse.h"
+#include "tlm/sim/fifo.h"
+
+namespace ktpu::memory {
+
+inline constexpr unsigned kMaxRequesters = 8;      // 4 ports, host window, mover, inbound remote
+inline constexpr unsigned kMaxReadsInFlight = 64;  // RD_OUT
+
+// The wires between one requester and the path. Internal beats have 32 bytes.
+struct DramWires {
+  // Registers of the requester.
+  bool ar_valid = false;
+  bool aw_valid = false;
+  bool r_ready = true;
+  std::uint32_t ar_beats = 0;  // 1..256
+  std::uint32_t aw_beats = 0;
+  std::uint64_t ar_addr = 0;  // 40 bits
+  std::uint64_t aw_addr = 0;
+  arch::Coord ar_origin;  // for messages
+  arch::Coord aw_origin;
+  const std::uint64_t* w_data = nullptr;  // the write beat offered; null: none
+
+  // What the path did in the present cycle. The requester clears them in its clock(), which runs after the
+  // path's.
+  bool ar_granted = false;
+  bool aw_granted = false;
+  bool w_taken = false;
+  bool r_valid = false;  // a beat was handed over (r_ready was high)
+  bool r_last = false;
+  bool b = false;
+  std::array<std::uint64_t, 4> r_data{};
+
+  bool events() const { return ar_granted || aw_granted || w_taken || r_valid || b; }
+  void clear_events() { ar_granted = aw_granted = w_taken = r_valid = r_last = b = false; }
+};
+
+class DramPath {
+ public:
+  struct Config {
+    unsigned requesters = 3;
+    unsigned reads_in_flight = 1;  // RD_OUT, per requester
+    unsigned mesh_id = 0;
+  };
+  DramPath(const Config& config, DramDevice& device, MisuseLog& misuse);
+
+  void attach(unsigned requester, DramWires& wires);
+  void reset(sim::Cycle start);
+  // One cycle of the path and the device. Requesters' registers must still be those of `now`.
+  // Returns whether there was a handshake on the DRAM bus.
+  bool clock(sim::Cycle now, MemoryProbe* probe);
+  // The next cycle in which clock() must run, once everybody's registers are those of now + 1.
+  sim::Cycle next(sim::Cycle now) const;
+  bool idle() const;
+
+  void visit(sim::Archive& archive);
+  void waits(sim::Cycle now, std::vector<sim::Wait>& waits) const;
+
+ private:
+  struct ReadWord {
+    std::array<std::uint64_t, kMaxBusBits / 64> words;
+    std::uint64_t id;
+  };
+  struct AddressWord {
+    std::uint64_t addr;
+    std::uint32_t beats;
+    std::uint16_t id;
+    arch::Coord origin;
+  };
+  struct WriteOrder {
+    std::uint32_t beats;  // internal ones
+    std::uint16_t id;
+    std::uint16_t lane;  // of the first beat
+  };
+  struct ReadTrack {
+    std::uint32_t beats;  // internal ones still to come
+    std::uint32_t lane;   // of the next one in its memory beat
+  };
+  struct Requester {
+    DramWires* wires = nullptr;
+    bool held = false;        // a choice was presented and not granted (7.1)
+    bool held_write = false;  // which one
+    sim::Cycle since = 0;     // it was presented
+    std::uint32_t in_flight = 0;
+    std::uint32_t track_head = 0;
+    std::array<ReadTrack, kMaxReadsInFlight> tracks{};
+  };
+  struct Arbiter {
+    std::uint32_t requests = 0;  // vector of the cycle before
+    std::uint32_t blocked = 0;   // winner of the cycle before
+    std::uint32_t pointer = 0;
+    bool push_valid = false;  // granted address on its way into the FIFO
+    AddressWord push{};
+  };
+
+  void grant(sim::Cycle now);
+  void move_write_data(sim::Cycle now, bool w_full);
+  void return_read_data(sim::Cycle now);
+  int pick(const Arbiter& arbiter) const;
+  AddressWord narrow(std::uint64_t addr, std::uint32_t beats, unsigned id, arch::Coord origin) const;
+  void check_address(sim::Cycle now, std::uint64_t addr, arch::Coord origin, bool write);
+
+  Config config_;
+  DramDevice& device_;
+  MisuseLog& misuse_;
+  unsigned lanes_;  // R = bus bits / 256
+  std::array<Requester, kMaxRequesters> requesters_;
+  unsigned attached_ = 0;  // requesters_[attached_..] have no wires
+
+  Arbiter read_, write_;
+  WriteOrder push_order_{};  // goes with write_.push
+  sim::Fifo<AddressWord> ar_, aw_;
+  sim::Fifo<DramWriteBeat> w_;
+  sim::Fifo<std::uint64_t> b_;
+  sim::Fifo<ReadWord> r_;
+  sim::Fifo<WriteOrder> order_;
+  bool mux_open_ = false;
+  WriteOrder mux_{};
+  DramWriteBeat packing_{};
+  bool pulse_ = false;  // write response register
+  std::uint8_t pulse_id_ = 0;
+  sim::Cycle device_due_ = 0;
+
+  std::uint64_t read_bursts_ = 0, write_bursts_ = 0, read_beats_ = 0, write_beats_ = 0, responses_ = 0;
+  std::uint64_t words_read_ = 0, words_written_ = 0, read_wait_ = 0, write_wait_ = 0;
+};
+
+}  // namespace ktpu::memory

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/memory/memory_port.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "arch/encoding/latencies.h"
+#include "arch/encoding/payloads.h"
+
+namespace ktpu::memory {
+
+namespace latency = arch::latency;
+using arch::FlitType;
+
+namespace {
+constexpr std::uint32_t kBusyFrom = latency::kMemQueueDepth.value - latency::kMemQueueMargin.value;
+
+bool is_entry_read(const arch::Flit& request) {
+  const auto fields = arch::unpack<arch::MemReq>(request);
+  return fields.stream() || fields.quant();
+}
+}  // namespace
+
+MemoryPort::MemoryPort(arch::Coord at, unsigned reads_in_flight, MisuseLog& misuse)
+    : at_(at),
+      misuse_(misuse),
+      reads_(sim::FifoShape::sync(latency::kMemQueueDepth.value)),
+      writes_in_(sim::FifoShape::sync(latency::kMemQueueDepth.value)),
+      reader_(at, reads_in_flight) {}
+
+void MemoryPort::reset() {
+  reads_.reset();
+  writes_in_.reset();
+  busy_ = wedged_ = false;
+  reader_.reset();
+  slots_.reset();
+  wires_ = {};
+  skid_size_ = 0;
+  state_ = State::kIdle;
+  write_beat_ = plain_left_ = 0;
+  response_ = false;
+  releasing_ = -1;
+  out_valid_ = fresh_ = false;
+  next_ = sim::kNever;
+}
+
+// A request leaves the queue when its engine takes it (sections 4.3 and 4.4).
+void MemoryPort::pop_read_queue(sim::Cycle now, bool reader_was_idle, bool emit_was_empty, State was) {
+  if (!reader_was_idle || !emit_was_empty || !reads_.readable(now)) return;
+  const arch::Flit& request = reads_.head();
+  const auto fields = arch::unpack<arch::MemReq>(request);
+  if (fields.stream() || fields.quant()) {
+    if (was == State::kPlain) return;
+    reader_.take(now, request, fields, misuse_);
+  } else {
+    if (was != State::kIdle) return;
+    state_ = State::kPlain;
+    plain_left_ = fields.len + 1;
+    plain_header_ = arch::make_header(request.src(), at_, FlitType::kMemRdResp, request.txn(), false);
+    wires_.ar_valid = true;
+    wires_.ar_addr = fields.addr;
+    wires_.ar_beats = fields.len + 1;
+    wires_.ar_origin = request.src();
+    ++plain_reads_;
+  }
+  reads_.pop(now);
+}
+
+void MemoryPort::pop_write_queue(sim::Cycle now) {
+  if (wedged_ || !writes_in_.readable(now)) return;
+  const arch::Flit& head = writes_in_.head();
+  if (head.type() == FlitType::kMemWrReq) {
+    if (!slots_.open(now, head, misuse_)) return;
+  } else if (!slots_.store(now, head)) {
+    wedged_ = true;  // for good: the descriptor it lacks would be behind it
+    misuse_.add(
+        {MisuseKind::kDataWithoutSlot, now, head.src(), 0,
+         fmt::format("write data from ({},{}) belongs to no open write; the write queue of the memory "
+                     "port at ({},{}) stops for good",
+                     head.src_x(), head.src_y(), at_.x, at_.y)});
+    return;
+  }
+  writes_in_.pop(now);
+}
+
+void MemoryPort::clock(sim::Cycle now, const arch::Flit* in, bool out_taken) {
+  // Registers as of this cycle; everything below sees these.
+  const State was = state_;
+  const bool reader_was_idle = reader_.idle();
+  const bool emit_was_empty = !reader_.emitting();
+  const bool room = !out_valid_ || out_taken;
+  const bool acknowledge = was == State::kWrite && (response_ || wires_.b);
+  const std::uint64_t* skid_beat = skid_size_ != 0 ? skid_[0].data.data() : nullptr;
+  const int release = releasing_;
+  releasing_ = -1;
+
+  if (wires_.ar_granted) wires_.ar_valid = false;
+  if (wires_.aw_granted) wires_.aw_valid = false;
+  if (wires_.w_taken) {
+    WriteSlot& slot = slots_.at(slot_);
+    wires_.w_data = ++write_beat_ == slot.length ? nullptr : slot.data[write_beat_ % kWriteBeats].data();
+  }
+  if (wires_.b) response_ = true;
+
+  // Output register: emit buffer, then plain read beat or acknowledgement.
+  bool beat_taken = false;
+  if (room) {
+    out_valid_ = true;
+    if (!emit_was_empty) {
+      reader_.emit(out_);
+    } else if (was == State::kPlain && skid_beat != nullptr) {
+      std::copy_n(skid_beat, 4, out_.w.begin());
+      out_.w[4] = plain_header_ | (plain_left_ == 1 ? 1u << arch::header::kLast.lsb % 32 : 0);
+      beat_taken = true;
+      ++plain_beats_;
+      if (--plain_left_ == 0) state_ = State::kIdle;
+    } else if (acknowledge) {
+      const WriteSlot& slot = slots_.at(slot_);
+      out_ = arch::make_flit(slot.src, at_, FlitType::kMemWrAck, slot.txn, true);
+      releasing_ = slot_;
+      response_ = false;
+      state_ = State::kIdle;
+      ++acks_;
+    } else {
+      out_valid_ = false;
+    }
+    fresh_ = out_valid_;
+  }
+
+  // Entry read engine.
+  if (!reader_was_idle) {
+    const bool take = skid_beat != nullptr && reader_.takes_beat();
+    reader_.clock(now, take ? skid_beat : nullptr, emit_was_empty);
+    beat_taken |= take;
+  }
+  pop_read_queue(now, reader_was_idle, emit_was_empty, was);
+  reader_.issue(wires_);
+
+  // The next complete write, unless a plain read was faster.
+  if (was == State::kIdle && state_ == State::kIdle && slots_.ready(now)) {
+    slot_ = static_cast<std::uint8_t>(slots_.take(now));
+    const WriteSlot& slot = slots_.at(slot_);
+    state_ = State::kWrite;
+    write_beat_ = 0;
+    wires_.aw_valid = true;
+    wires_.aw_addr = slot.addr;
+    wires_.aw_beats = slot.length;
+    wires_.aw_origin = slot.src;
+    wires_.w_data = slot.data[0].data();
+    ++writes_;
+    write_words_ += slot.length;
+  }
+  pop_write_queue(now);
+  if (release >= 0) slots_.release(static_cast<unsigned>(release));
+
+  // R skid: two entries, a beat in at t comes out at t+1.
+  if (beat_taken) {
+    skid_[0] = skid_[1];
+    --skid_size_;
+  }
+  if (wires_.r_valid) skid_[skid_size_++].data = wires_.r_data;
+  wires_.r_ready = skid_size_ < 2;
+
+  if (in != nullptr) (in->type() == FlitType::kMemRdReq ? reads_ : writes_in_).push(now, *in);
+  busy_ = reads_.size() >= kBusyFrom || reads_.full() || writes_in_.size() >= kBusyFrom || writes_in_.full();
+  wires_.clear_events();
+  next_ = work_ahead(now);
+}
+
+sim::Cycle MemoryPort::work_ahead(sim::Cycle now) const {
+  const sim::Cycle soon = now + 1;
+  const bool beat_waits = skid_size_ != 0;
+  if (out_valid_ || releasing_ >= 0 || response_ || (state_ == State::kPlain && beat_waits)) return soon;
+  sim::Cycle next = reader_.next(now, beat_waits);
+  // Heads of queues; whatever blocks them otherwise is an event after which this is worked out again.
+  const bool reader_free = reader_.idle() && !reader_.emitting() && state_ != State::kPlain;
+  if (reader_free && !reads_.empty() && (state_ == State::kIdle || is_entry_read(reads_.head())))
+    next = std::min(next, reads_.readable_from());
+  if (state_ == State::kIdle) next = std::min(next, slots_.ready_from());
+  if (!wedged_ && !writes_in_.empty() && (!slots_.full() || writes_in_.head().type() != FlitType::kMemWrReq))
+    next = std::min(next, writes_in_.readable_from());
+  return std::max(next, soon);
+}
+
+bool MemoryPort::idle() const {
+  return reads_.empty() && writes_in_.empty() && reader_.idle() && !reader_.emitting() && slots_.idle() &&
+         state_ == State::kIdle && skid_size_ == 0 && !out_valid_;
+}
+
+void MemoryPort::visit(sim::Archive& archive) {
+  reads_.visit(archive, "read_queue");
+  writes_in_.visit(archive, "write_queue");
+  archive.state("busy", busy_, 1);
+  archive.state("wedged", wedged_, 1);
+  archive.scope("reader", [&] { reader_.visit(archive); });
+  archive.scope("slots", [&] { slots_.visit(archive); });
+  archive.state("skid_size", skid_size_, 2);
+  archive.memory("skid", skid_.data()->data.data(), 4 * skid_.size());
+  archive.state("state", state_, 2);
+  archive.state("slot", slot_, 4);
+  archive.state("write_beat", write_beat_, 5);
+  archive.state("response", response_, 1);
+  archive.state("releasing", releasing_);
+  archive.state("plain_left", plain_left_, 9);
+  archive.state("ar_valid", wires_.ar_valid, 1);
+  archive.state("ar_addr", wires_.ar_addr, 40);
+  archive.state("aw_valid", wires_.aw_valid, 1);
+  archive.state("aw_addr", wires_.aw_addr, 40);
+  archive.state("r_ready", wires_.r_ready, 1);
+  archive.state("out_valid", out_valid_, 1);
+  archive.flit("out", out_);
+  archive.counter("plain_reads", plain_reads_, "bursts", "plain read bursts issued");
+  archive.counter("plain_beats", plain_beats_, "flits", "MEM_RD_RESP flits of plain reads");
+  archive.counter("writes", writes_, "bursts", "write bursts issued");
+  archive.counter("write_words", write_words_, "words", "32-byte words of the write bursts issued");
+  archive.counter("acks", acks_, "flits", "MEM_WR_ACK flits sent");
+}
+
+void MemoryPort::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
+  slots_.waits(waits);
+  reader_.waits(waits);
+  if (wedged_)
+    waits.push_back({fmt::format("write queue: data from ({},{}) at its head has no open write slot",
+                                 writes_in_.head().src_x(), writes_in_.head().src_y())});
+  else if (writes_in_.readable(now) && slots_.full())
+    waits.push_back({fmt::format("write queue: a write from ({},{}) finds all {} write slots taken",
+                                 writes_in_.head().src_x(), writes_in_.head().src_y(), kWriteSlots)});
+  if (reads_.readable(now))
+    waits.push_back({fmt::format("read queue: {} requests behind the running one", reads_.size())});
+  if (state_ == State::kWrite)
+    waits.push_back({fmt::format("write at {:#x}: response of the memory", wires_.aw_addr)});
+  if (state_ == State::kPlain) waits.push_back({fmt::format("plain read: {} words to come", plain_left_)});
+  if (out_valid_)
+    waits.push_back({fmt::format("a {} for ({},{}) to leave", arch::flit_type_name(out_.type_code()),
+                                 out_.dst_x(), out_.dst_y())});
+}
+
+}  // namespace ktpu::memory

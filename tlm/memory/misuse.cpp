@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tlm/memory/misuse.h"
+
+namespace ktpu::memory {
+
+std::string_view misuse_name(MisuseKind kind) {
+  switch (kind) {
+    case MisuseKind::kOutOfRange:
+      return "out_of_range";
+    case MisuseKind::kAperture:
+      return "aperture";
+    case MisuseKind::kForeignMesh:
+      return "foreign_mesh";
+    case MisuseKind::kDataWithoutSlot:
+      return "data_without_slot";
+    case MisuseKind::kWriteTooLong:
+      return "write_too_long";
+    case MisuseKind::kTagOverflow:
+      return "tag_overflow";
+    case MisuseKind::kUnclaimedFlit:
+      return "unclaimed_flit";
+  }
+  return "?";
+}
+
+}  // namespace ktpu::memory
