@@ -46,8 +46,9 @@ std::uint32_t fp32_to_e8m15(std::uint32_t fp32) {
   if (exponent == 0) return pack(sign, 0, 0);
   if (exponent == 255) return pack(sign, 255, m == 0 ? 0 : 0x4000 | ((m >> 8) & 0x3FFF));
   const auto kept = static_cast<std::uint32_t>(round_even(m, 8));
-  const std::uint32_t rounded_exponent = exponent + (kept >> 15);
-  return pack(sign, rounded_exponent, rounded_exponent == 255 ? 0 : kept & 0x7FFF);
+  // A carry leaves a mantissa of zero, so the exponent that reaches 255 is an infinity without a special
+  // case.
+  return pack(sign, exponent + (kept >> 15), kept & 0x7FFF);
 }
 
 std::uint16_t e8m15_to_fp16(std::uint32_t e8m15) {

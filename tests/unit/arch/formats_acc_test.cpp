@@ -69,10 +69,28 @@ TEST(NumberFormats8, ForcedZeroPassesTheOtherThrough) {
   EXPECT_EQ(acc_add(0x203FFF, 0, 14, false, true), 0u);  // exponent 0 becomes all zeros
 }
 
+// The limits themselves: an exponent of exactly 127 saturates, one of exactly 0 flushes, both one step away
+// do not.
+TEST(NumberFormats8, SaturationAndFlushBegin) {
+  for (unsigned mw = kMinAccMw; mw <= kMaxAccMw; ++mw) {
+    const std::uint32_t top = (1u << mw) - 1, half = 1u << (mw - 1);
+    for (std::uint32_t sign : {0u, 1u}) {
+      EXPECT_EQ(acc_add(acc_pack(sign, 126, 0, mw), acc_pack(sign, 126, 0, mw), mw),
+                acc_pack(sign, 127, top, mw));
+      EXPECT_EQ(acc_add(acc_pack(sign, 125, 2, mw), acc_pack(sign, 125, 0, mw), mw),
+                acc_pack(sign, 126, 1, mw));
+      // 1.75 - 1 = 0.75 falls below the lowest binade, one binade up it does not
+      EXPECT_EQ(acc_add(acc_pack(sign, 1, half | half >> 1, mw), acc_pack(sign ^ 1, 1, 0, mw), mw), 0u);
+      EXPECT_EQ(acc_add(acc_pack(sign, 2, half | half >> 1, mw), acc_pack(sign ^ 1, 2, 0, mw), mw),
+                acc_pack(sign, 1, half, mw));
+    }
+  }
+}
+
 // Lost bits stay positive sticky after a subtraction: the exact difference here lies just below the tie.
 TEST(NumberFormats8, SubtractionWithLostBitsIsNotExactlyRounded) {
   const std::uint32_t big = acc_pack(0, 63, 0, 14);
-  for (std::uint32_t m = 0; m < 16; ++m) {
+  for (std::uint32_t m = 0; m < 0x4000; ++m) {
     const std::uint32_t small = acc_pack(1, 63 - 10, m, 14);
     const std::int64_t aligned = ((0x4000 | m) << 8) >> 10;
     const bool lost = (((0x4000 | m) << 8) & 0x3FF) != 0;

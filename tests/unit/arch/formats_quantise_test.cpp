@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iostream>
 #include <random>
 #include <vector>
 
@@ -56,6 +57,26 @@ TEST(NumberFormats4_3, ScaleThresholds) {
     const unsigned exponent = 15 + 20 - (c <= 15 ? 21 : 20);
     EXPECT_EQ(got.scale, exponent * 8 + mantissa - 8) << "sp " << sp;
   }
+}
+
+// Section 4.5 in its second form (sh = 16 + t), with the table of 4.4 written out, for every significand
+// under every scale mantissa.
+TEST(NumberFormats4_5, EveryElementRounding) {
+  constexpr std::uint32_t kTable[] = {4096, 3641, 3277, 2979, 2731, 2520, 2341, 2185};  // m8 = 8..15
+  constexpr std::uint16_t kPeaks[] = {0x3FE0, 0x3C00, 0x3CC0, 0x3D40, 0x3DC0, 0x3E40, 0x3EC0, 0x3F40};
+  for (unsigned index = 0; index < 8; ++index)
+    for (unsigned h = 0; h <= kPeaks[index]; h += h < 0x2800 ? 37 : 1) {
+      const QuantisedBlock got = quantise({static_cast<std::uint16_t>(h), kPeaks[index]});
+      ASSERT_EQ(got.scale & 7u, index);
+      const int exponent_field = static_cast<int>(h >> 10);
+      const std::uint64_t significand = (h & 0x3FF) | (exponent_field ? 0x400u : 0u);
+      const std::uint64_t product = significand * kTable[index];
+      const int sh = 16 + 21 + ((got.scale >> 3) - 20) - std::max(exponent_field, 1);
+      const std::uint64_t magnitude =
+          sh >= 24 ? 0 : std::min<std::uint64_t>(63, (product >> sh) + (product >> (sh - 1) & 1));
+      ASSERT_EQ(static_cast<std::uint64_t>(got.q[0]), magnitude)
+          << "element " << h << " mantissa " << index + 8;
+    }
 }
 
 // Section 15: every normal (and exponent-31) peak quantises to 56..63; a subnormal peak to 0..63 with scale
