@@ -186,6 +186,8 @@ class Validator {
     }
   }
   void step(const StepWindow& s) {
+    if (s.write ? s.read_bytes != 0 : s.data.size != 0 || !s.data.data.empty())
+      fail("a read carries no data, and a write no size to read");
     const std::uint64_t bytes = s.write ? checked_bytes(s.data) : s.read_bytes;
     const bool upload = address::special(s.address) && address::aperture(s.address) >> 1 == 2;
     const unsigned unit = s.write && upload ? address::kEntryBytesFp16 : kWordBytes;
