@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/ktpu-sim/options.h"
+
+#include <CLI/CLI.hpp>
+#include <limits>
+
+#include "arch/error.h"
+
+namespace ktpu::apps {
+
+namespace {
+
+constexpr sim::Cycle kMost = std::numeric_limits<sim::Cycle>::max() / 4;
+
+}  // namespace
+
+std::optional<int> parse_options(int argc, char** argv, Options& o) {
+  CLI::App app{"Runs a program on a machine described in YAML, exact to the bit and the cycle.", "ktpu-sim"};
+  app.add_option("program", o.program,
+                 "Program file (ktpu-asm makes one). Without it traffic nodes run alone");
+  app.add_option("--topology,-t", o.topology, "Machine: a YAML file, or the name of a shipped one (mesh8)");
+  app.add_option("--set", o.sets, "Override a key of the topology: meshes.0.dram.first_read_beat=80")
+      ->type_name("KEY=VALUE")
+      ->take_all();
+  app.add_option("--impl", o.impls, "Implementation of nodes: 'router@2,1=rtl', 'router=lockstep'")
+      ->type_name("NODE=IMPL")
+      ->take_all();
+
+  app.add_option("--in", o.in, "Load a program input from a .npy file")->type_name("NAME=FILE")->take_all();
+  app.add_option("--out", o.out, "Write a program output to a .npy file")->type_name("NAME=FILE")->take_all();
+  app.add_option("--expect", o.expect, "Compare an output with a .npy file; exit 1 if it differs")
+      ->type_name("NAME=FILE")
+      ->take_all();
+  app.add_option("--atol", o.atol, "Absolute tolerance of --expect")->check(CLI::NonNegativeNumber);
+  app.add_option("--rtol", o.rtol, "Relative tolerance of --expect")->check(CLI::NonNegativeNumber);
+  app.add_option("--dump", o.dumps, "Print memory after the run, or write it to FILE")
+      ->type_name("ADDR:BYTES[:FILE]")
+      ->take_all();
+
+  app.add_option("--stats", o.stats, "Write all statistics to FILE.json or FILE.csv")->type_name("FILE");
+  app.add_flag("--zeros", o.zeros, "Show statistics that are 0, too");
+  app.add_flag("--quiet,-q", o.quiet, "No table");
+  app.add_option("--vcd", o.vcd, "Write waves")->type_name("FILE");
+  app.add_option("--vcd-scope", o.scope, "What to put into the waves: names with * (default: all wires)")
+      ->type_name("PATTERN")
+      ->take_all();
+  app.add_option("--vcd-from", o.vcd_from, "First cycle of the waves")
+      ->check(CLI::Range(sim::Cycle{0}, kMost));
+  app.add_option("--vcd-to", o.vcd_to, "Last cycle of the waves")->check(CLI::Range(sim::Cycle{0}, kMost));
+  app.add_option("--vcd-limit", o.vcd_limit_mib, "Largest size of the waves, MiB")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
+  app.add_option(
+         "--vcd-last", o.vcd_last,
+         "Keep only the last N cycles of waves in memory and write them to the --vcd file if the run fails")
+      ->check(CLI::Range(sim::Cycle{1}, sim::Cycle{10'000'000}));
+
+  app.add_flag("--elaborate-only", o.elaborate_only, "Build the machine, check the program against it, stop");
+  app.add_flag("--print-topology", o.print_topology, "Print the resolved machine as YAML and stop");
+  app.add_flag("--list-topologies", o.list_topologies, "Name the shipped machines and stop");
+  app.add_option("--explain", o.explain, "Explain a statistic, a quirk id (C1) or an exit status, and stop")
+      ->type_name("NAME")
+      ->take_all();
+  app.add_option("--max-cycles", o.max_cycles, "Stop with exit status 5 after so many cycles")
+      ->check(CLI::Range(sim::Cycle{1}, kMost));
+  app.add_option("--watchdog", o.watchdog, "Stop with exit status 4 after so many cycles without progress")
+      ->check(CLI::Range(sim::Cycle{1}, kMost))
+      ->capture_default_str();
+  app.add_flag("--no-idle-skip", o.no_idle_skip,
+               "Run every unit in every cycle (slow; results are the same)");
+  app.add_flag("--no-simd", o.no_simd, "Scalar arithmetic (results are the same)");
+  app.footer(
+      "Exit status: 0 finished, 1 an --expect failed, 2 user error, 3 a unit reported a fault, 4 no "
+      "progress,\n"
+      "5 cycle limit, 6 lock-step mismatch, 7 --strict, 70 internal error. --explain 4 tells more.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : static_cast<int>(arch::ExitStatus::kUserError);
+  }
+  return std::nullopt;
+}
+
+}  // namespace ktpu::apps

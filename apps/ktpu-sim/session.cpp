@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/ktpu-sim/session.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "apps/common/register_units.h"
+#include "apps/ktpu-sim/progress.h"
+#include "apps/ktpu-sim/tensors.h"
+#include "arch/formats/kernel.h"
+#include "arch/program/program_file.h"
+#include "tlm/observe/explain.h"
+#include "tlm/observe/registry.h"
+#include "tlm/observe/report.h"
+#include "tlm/observe/standard_metrics.h"
+#include "tlm/observe/waves.h"
+#include "tlm/platform/runner.h"
+#include "tlm/platform/simulation.h"
+#include "tlm/sim/lockstep.h"
+#include "topologies/print.h"
+#include "topologies/reader.h"
+
+namespace ktpu::apps {
+
+namespace {
+
+using arch::ExitStatus;
+using arch::UserError;
+
+topo::Machine read_machine(const Options& options) {
+  if (options.topology.empty()) {
+    std::string names;
+    for (const std::string& name : topo::shipped_names()) names += (names.empty() ? "" : ", ") + name;
+    throw UserError::make("no machine given: use --topology FILE.yaml, or a shipped one: {}", names);
+  }
+  topo::Machine machine = topo::read_file(options.topology, options.sets);
+  for (const std::string& impl : options.impls) topo::apply_impl(machine, impl);
+  return machine;
+}
+
+struct LoadedProgram {
+  arch::Program program;
+  std::uint64_t hash = 0;
+};
+
+LoadedProgram read_program(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw UserError::make("{}: cannot be opened", path);
+  const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) throw UserError::make("{}: cannot be read", path);
+  return {arch::parse_program(bytes, path), arch::program_hash(bytes, path)};
+}
+
+struct Dump {
+  std::uint64_t address = 0, bytes = 0;
+  std::string file;
+};
+
+Dump parse_dump(const std::string& text) {
+  try {
+    std::size_t used = 0;
+    Dump dump;
+    dump.address = std::stoull(text, &used, 0);
+    if (used >= text.size() || text[used] != ':') throw std::invalid_argument("");
+    std::string rest = text.substr(used + 1);
+    dump.bytes = std::stoull(rest, &used, 0);
+    if (dump.bytes == 0 || rest[0] == '-' || text[0] == '-') throw std::invalid_argument("");
+    if (used < rest.size()) {
+      if (rest[used] != ':' || used + 1 == rest.size()) throw std::invalid_argument("");
+      dump.file = rest.substr(used + 1);
+    }
+    return dump;
+  } catch (const std::exception&) {
+    throw UserError::make("--dump {}: expected ADDRESS:BYTES or ADDRESS:BYTES:FILE", text);
+  }
+}
+
+void show_dump(const platform::System& system, const platform::MeshSystem& mesh, const Dump& dump) {
+  (void)system;
+  const std::vector<std::uint8_t> bytes = platform::read_memory(mesh, dump.address, dump.bytes);
+  if (!dump.file.empty()) {
+    std::ofstream file(dump.file, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!file) throw UserError::make("{}: cannot be written", dump.file);
+    return;
+  }
+  constexpr std::size_t kPerLine = 32;
+  for (std::size_t i = 0; i < bytes.size(); i += kPerLine) {
+    std::string line = fmt::format("{:010x}:", dump.address + i);
+    for (std::size_t k = i; k < std::min(bytes.size(), i + kPerLine); ++k)
+      line += fmt::format("{}{:02x}", k % 2 == 0 ? " " : "", bytes[k]);
+    fmt::print("{}\n", line);
+  }
+}
+
+observe::RunFacts facts_of(const platform::System& system, const platform::RunResult& result,
+                           const LoadedProgram* program, const Options& options) {
+  observe::RunFacts facts;
+  facts.cycles = result.cycles;
+  facts.clock_mhz = system.machine().clocks.front().mhz;
+  facts.machine_cycles = result.machine_cycles();
+  if (program != nullptr && result.host_end != 0)
+    facts.total_cycles = std::max(result.host_end, result.last_write_beat.value_or(0) + 1);
+  facts.manifest.emplace_back("machine", system.machine().name);
+  facts.manifest.emplace_back("fingerprint", fmt::format("{:016x}", topo::fingerprint(system.machine())));
+  if (program != nullptr) {
+    facts.manifest.emplace_back("program", program->program.name);
+    facts.manifest.emplace_back("program_hash", fmt::format("{:016x}", program->hash));
+  }
+  for (const std::string& set : options.sets) facts.manifest.emplace_back("set", set);
+  for (const std::string& impl : options.impls) facts.manifest.emplace_back("impl", impl);
+  facts.manifest.emplace_back("version", KTPU_VERSION);
+  facts.manifest.emplace_back("topology", topo::print_resolved(system.machine()));
+  return facts;
+}
+
+// Everything that looks at a run from outside.
+struct Watch {
+  observe::Registry registry;
+  std::unique_ptr<observe::WaveFile> file;
+  std::unique_ptr<observe::WaveRing> ring;
+
+  Watch(platform::System& system, const Options& options) {
+    registry.add(system.engine(), [&](const sim::Unit& unit) { return system.source_of(unit); });
+    if (options.vcd.empty()) {
+      if (!options.scope.empty() || options.vcd_last != 0)
+        throw UserError("--vcd-scope and --vcd-last need --vcd FILE");
+      return;
+    }
+    if (options.vcd_last != 0) {
+      ring = std::make_unique<observe::WaveRing>(registry, options.scope, options.vcd_last);
+      system.engine().add(*ring);
+      return;
+    }
+    observe::WaveOptions waves;
+    waves.scope = options.scope;
+    waves.from = options.vcd_from;
+    if (options.vcd_to) waves.to = *options.vcd_to;
+    waves.max_bytes = options.vcd_limit_mib << 20;
+    waves.clock_mhz = system.machine().clocks.front().mhz;
+    file = std::make_unique<observe::WaveFile>(registry, options.vcd, waves);
+    system.engine().add(*file);
+  }
+
+  void finish(platform::System& system, const Options& options, bool failed) {
+    const sim::Cycle end = system.engine().now();
+    if (file != nullptr) {
+      file->finish(end);
+      if (!file->notice().empty()) fmt::print(stderr, "ktpu-sim: {}: {}\n", options.vcd, file->notice());
+    }
+    if (ring != nullptr && failed) ring->dump(options.vcd, end, system.machine().clocks.front().mhz);
+  }
+};
+
+void check_lockstep(platform::System& system) {
+  for (sim::Unit* unit : system.engine().units())
+    if (const auto* pair = dynamic_cast<const sim::Lockstep*>(unit)) pair->require_compared();
+}
+
+}  // namespace
+
+ExitStatus run_session(const Options& options, int argc, char** argv) {
+  (void)argc;
+  (void)argv;
+  if (options.list_topologies) {
+    for (const std::string& name : topo::shipped_names()) fmt::print("{}\n", name);
+    return ExitStatus::kOk;
+  }
+  if (!options.explain.empty() && options.topology.empty()) {
+    for (const std::string& name : options.explain) fmt::print("{}\n", observe::explain(name));
+    return ExitStatus::kOk;
+  }
+  topo::Machine machine = read_machine(options);
+  if (options.print_topology) {
+    fmt::print("{}", topo::print_resolved(machine));
+    return ExitStatus::kOk;
+  }
+  std::vector<Dump> dumps;
+  for (const std::string& text : options.dumps) dumps.push_back(parse_dump(text));
+  std::vector<Binding> in, out, expect;
+  for (const std::string& text : options.in) in.push_back(parse_binding("--in", text));
+  for (const std::string& text : options.out) out.push_back(parse_binding("--out", text));
+  for (const std::string& text : options.expect) expect.push_back(parse_binding("--expect", text));
+
+  std::unique_ptr<LoadedProgram> program;
+  if (!options.program.empty()) program = std::make_unique<LoadedProgram>(read_program(options.program));
+  if (program == nullptr && !(in.empty() && out.empty() && expect.empty()))
+    throw UserError("--in, --out and --expect need a program");
+
+  if (options.no_simd) arch::set_simd(false);
+  platform::Registry units;
+  register_units(units);
+  platform::System system(machine, units);
+  system.engine().set_idle_skip(!options.no_idle_skip);
+
+  observe::Statistics* explained = nullptr;
+  Watch watch(system, options);
+  observe::Statistics statistics(watch.registry);
+  observe::add_standard(statistics);
+  explained = &statistics;
+  if (!options.explain.empty()) {
+    for (const std::string& name : options.explain) fmt::print("{}\n", observe::explain(name, explained));
+    return ExitStatus::kOk;
+  }
+
+  platform::RunLimits limits{options.max_cycles, options.watchdog};
+  platform::Runner runner(system, program ? &program->program : nullptr, limits);
+  for (const Binding& binding : in) load_input(system, program->program, binding);
+  platform::Simulation simulation("ktpu", system, runner);
+  if (options.elaborate_only) {
+    if (!options.quiet)
+      fmt::print("{}: {} units, {} links{}\n", machine.name, system.engine().units().size(),
+                 system.engine().links().size(), program ? "; the program fits" : "");
+    return ExitStatus::kOk;
+  }
+  Progress progress(runner);
+  simulation.set_heartbeat([&](sim::Cycle now) { progress.beat(now); });
+  try {
+    sc_core::sc_start();
+    if (simulation.failure()) std::rethrow_exception(simulation.failure());
+  } catch (const sim::LockstepError&) {
+    progress.clear();
+    watch.finish(system, options, true);
+    throw;
+  }
+  progress.clear();
+  const platform::RunResult& result = runner.result();
+  watch.finish(system, options, result.status != ExitStatus::kOk);
+  check_lockstep(system);
+
+  ExitStatus status = result.status;
+  if (status != ExitStatus::kOk) fmt::print(stderr, "ktpu-sim: {}\n", result.message);
+  if (status == ExitStatus::kOk) {
+    for (const Binding& binding : out) save_output(system, program->program, binding);
+    for (const Binding& binding : expect) {
+      const Comparison c = compare_output(system, program->program, binding, options.atol, options.rtol);
+      if (c.different == 0) {
+        fmt::print("expect {}: {} elements equal\n", c.name, c.elements);
+        continue;
+      }
+      fmt::print(stderr, "ktpu-sim: expect {}: {} of {} elements differ; worst [{}]: got {}, expected {}\n",
+                 c.name, c.different, c.elements, c.worst, c.worst_value, c.worst_expected);
+      status = ExitStatus::kExpectFailed;
+    }
+  }
+  for (const Dump& dump : dumps) show_dump(system, system.mesh(), dump);
+  statistics.set_facts(facts_of(system, result, program.get(), options));
+  if (!options.stats.empty()) observe::write_report(statistics, options.stats);
+  if (!options.quiet) fmt::print("{}", observe::human_table(statistics, options.zeros));
+  return status;
+}
+
+}  // namespace ktpu::apps

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/ktpu-sim/tensors.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/ktpu-sim/npy.h"
+#include "arch/error.h"
+#include "arch/program/tensor_layout.h"
+#include "tlm/platform/runner.h"
+
+namespace ktpu::apps {
+
+namespace {
+
+std::string descr_of(const arch::Tensor& tensor) {
+  switch (tensor.dtype) {
+    case arch::DType::kFp16:
+      return "<f2";
+    case arch::DType::kFp32:
+      return "<f4";
+    case arch::DType::kU8:
+      return "|u1";
+    case arch::DType::kU16:
+      return "<u2";
+    case arch::DType::kU32:
+      return "<u4";
+    case arch::DType::kI8:
+      return "|i1";
+    case arch::DType::kI16:
+      return "<i2";
+    case arch::DType::kI32:
+      return "<i4";
+    case arch::DType::kMxfp7:
+      break;
+  }
+  throw arch::UserError::make("\"{}\" is {}: a block format has no NumPy type", tensor.name,
+                              arch::dtype_name(tensor.dtype));
+}
+
+std::string shape_text(const std::vector<std::uint32_t>& shape) {
+  std::string text;
+  for (const std::uint32_t d : shape) text += fmt::format("{}{}", text.empty() ? "" : "x", d);
+  return text.empty() ? "scalar" : text;
+}
+
+const arch::Tensor& find(const std::vector<arch::Tensor>& tensors, const std::string& name,
+                         const char* what) {
+  for (const arch::Tensor& tensor : tensors)
+    if (tensor.name == name) return tensor;
+  std::string known;
+  for (const arch::Tensor& tensor : tensors) known += (known.empty() ? "" : ", ") + tensor.name;
+  throw arch::UserError::make("the program has no {} \"{}\"; it has: {}", what, name,
+                              known.empty() ? "none" : known);
+}
+
+NpyArray fetch(platform::System& system, const arch::Tensor& tensor) {
+  NpyArray array;
+  array.descr = descr_of(tensor);
+  array.shape = tensor.shape;
+  const arch::TensorLayout layout(tensor.layout, tensor.shape, static_cast<unsigned>(array.element_bytes()));
+  array.data = layout.unpack(platform::read_memory(system.mesh(tensor.mesh), tensor.address,
+                                                   layout.elements() * array.element_bytes()));
+  return array;
+}
+
+}  // namespace
+
+Binding parse_binding(const std::string& option, const std::string& text) {
+  const std::size_t equal = text.find('=');
+  if (equal == std::string::npos || equal == 0 || equal + 1 == text.size())
+    throw arch::UserError::make("{} {}: expected NAME=FILE.npy", option, text);
+  return {text.substr(0, equal), text.substr(equal + 1)};
+}
+
+void load_input(platform::System& system, const arch::Program& program, const Binding& binding) {
+  const arch::Tensor& tensor = find(program.inputs, binding.name, "input");
+  const NpyArray array = read_npy(binding.file);
+  const std::string descr = descr_of(tensor);
+  if (array.descr.substr(1) != descr.substr(1) || array.shape != tensor.shape)
+    throw arch::UserError::make("{}: {} of {}, but input \"{}\" is {} of {}", binding.file, array.descr,
+                                shape_text(array.shape), tensor.name, descr, shape_text(tensor.shape));
+  const arch::TensorLayout layout(tensor.layout, tensor.shape, static_cast<unsigned>(array.element_bytes()));
+  platform::write_memory(system.mesh(tensor.mesh), tensor.address, layout.pack(array.data));
+}
+
+void save_output(platform::System& system, const arch::Program& program, const Binding& binding) {
+  write_npy(binding.file, fetch(system, find(program.outputs, binding.name, "output")));
+}
+
+Comparison compare_output(platform::System& system, const arch::Program& program, const Binding& binding,
+                          double atol, double rtol) {
+  const arch::Tensor& tensor = find(program.outputs, binding.name, "output");
+  const NpyArray expected = read_npy(binding.file);
+  if (expected.shape != tensor.shape)
+    throw arch::UserError::make("{}: shape {}, but output \"{}\" is {}", binding.file,
+                                shape_text(expected.shape), tensor.name, shape_text(tensor.shape));
+  const NpyArray got = fetch(system, tensor);
+  Comparison c;
+  c.name = tensor.name;
+  c.elements = got.size();
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double value = got.number(i), want = expected.number(i);
+    const double error = std::abs(value - want);
+    const bool same = value == want || (std::isnan(value) && std::isnan(want));
+    if (same || error <= atol + rtol * std::abs(want)) continue;
+    if (c.different++ == 0 || error > c.max_error || std::isnan(error)) {
+      c.worst = i;
+      c.worst_value = value;
+      c.worst_expected = want;
+      c.max_error = error;
+    }
+  }
+  return c;
+}
+
+}  // namespace ktpu::apps

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program's named inputs and outputs as NumPy files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "arch/program/program.h"
+#include "tlm/platform/system.h"
+
+namespace ktpu::apps {
+
+struct Binding {  // "name=file"
+  std::string name;
+  std::string file;
+};
+// Throws UserError unless `text` is NAME=FILE.
+Binding parse_binding(const std::string& option, const std::string& text);
+
+// Puts the file into memory in the input's layout. Type and shape must be the input's.
+void load_input(platform::System& system, const arch::Program& program, const Binding& binding);
+void save_output(platform::System& system, const arch::Program& program, const Binding& binding);
+
+struct Comparison {
+  std::string name;
+  std::uint64_t elements = 0;
+  std::uint64_t different = 0;  // |value - expected| > atol + rtol * |expected|, or one of them NaN
+  std::uint64_t worst = 0;      // flat index of the largest error
+  double worst_value = 0, worst_expected = 0, max_error = 0;
+};
+Comparison compare_output(platform::System& system, const arch::Program& program, const Binding& binding,
+                          double atol, double rtol);
+
+}  // namespace ktpu::apps
