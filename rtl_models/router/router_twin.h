@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SystemVerilog router in the socket of noc::Router: same parameters, same ports, same cycles.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "arch/flit.h"
+#include "tlm/sim/fifo.h"
+#include "tlm/sim/link.h"
+#include "tlm/sim/unit.h"
+
+class Vktpu_router;
+
+namespace ktpu::rtl {
+
+template <class V>
+class Twin;
+
+// What the twin needs of noc::RouterParams. One Verilated module serves every position, grid and depth.
+struct RouterPlace {
+  arch::Coord position;
+  unsigned x_lo = 1, x_hi = 1, y_lo = 1, y_hi = 1;
+  sim::FifoShape fifo;
+};
+
+template <class V>
+class RouterTwinOf final : public sim::Unit {
+ public:
+  static constexpr unsigned kPorts = 5;  // N E S W L
+  using Ports = std::array<sim::FlitPort, kPorts>;
+
+  // `params`: a noc::RouterParams (taken by shape, so that this folder does not depend on the models). Throws
+  // UserError for a FIFO shape the RTL is not built for.
+  template <class Params>
+  RouterTwinOf(std::string name, const Params& params, const Ports& ports)
+      : RouterTwinOf(std::move(name),
+                     RouterPlace{params.position, params.grid.x_lo, params.grid.x_hi, params.grid.y_lo,
+                                 params.grid.y_hi, params.fifo},
+                     ports) {}
+  RouterTwinOf(std::string name, const RouterPlace& place, const Ports& ports);
+  ~RouterTwinOf() override;
+
+  void reset(sim::Cycle start) override;
+  void drive(sim::Cycle now) override;
+  // The pointer of the arbiters runs in every cycle, so the twin never sleeps.
+  sim::Cycle clock(sim::Cycle now) override;
+  void visit(sim::Archive& archive) override;
+  std::vector<sim::Wait> waits(sim::Cycle now) const override;
+
+  // Flits sent into empty slots (fabric.md section 6.1).
+  std::uint64_t lost() const { return lost_; }
+
+ private:
+  RouterPlace place_;
+  Ports ports_;
+  std::uint32_t in_valid_ = 0;  // mirror of the input links' valid
+  std::uint64_t lost_ = 0;
+  std::unique_ptr<Twin<V>> twin_;
+};
+
+using RouterTwin = RouterTwinOf<Vktpu_router>;
+extern template class RouterTwinOf<Vktpu_router>;
+
+}  // namespace ktpu::rtl
