@@ -11,6 +11,7 @@
 
 #include "arch/flit.h"
 #include "tlm/memory/misuse.h"
+#include "tlm/memory/sparse_memory.h"
 #include "tlm/sim/archive.h"
 #include "tlm/sim/cycle.h"
 #include "tlm/sim/unit.h"
@@ -58,6 +59,10 @@ struct DramInputs {
   bool r_taken = false;
   bool b_taken = false;
 };
+
+// The record of a burst that leaves the memory behind a device.
+Misuse out_of_range(sim::Cycle now, const DramAddress& burst, std::uint64_t bytes, bool write,
+                    const SparseMemoryConfig& memory);
 
 // Rules a device keeps: read data of one id comes in the order of its addresses and the beats of a burst are
 // consecutive (bursts of different ids may overtake each other); write data comes in the order of the write

@@ -9,12 +9,6 @@
 
 namespace ktpu::memory {
 
-DramDevice::DramDevice(unsigned bus_bits) : bus_bits_(bus_bits) {
-  if (bus_bits < 128 || bus_bits > kMaxBusBits || !std::has_single_bit(bus_bits))
-    throw arch::UserError::make("a DRAM bus of {} bits: it must be 128, 256, 512 or 1024", bus_bits);
-  out_.r_data = {};
-}
-
 SimpleDram::SimpleDram(SparseMemory& memory, SimpleDramParams params, unsigned bus_bits)
     : DramDevice(bus_bits), memory_(memory), params_(std::move(params)) {
   if (params_.first_read_beat == 0 || params_.first_write_beat == 0 || params_.write_response == 0)
@@ -33,11 +27,8 @@ void SimpleDram::reset(sim::Cycle /*start*/) {
 
 void SimpleDram::check_range(sim::Cycle now, const DramAddress& burst, bool write) {
   const std::uint64_t bytes = std::uint64_t{burst.beats} * bus_bytes();
-  if (misuse_ == nullptr || memory_.contains(burst.addr, bytes)) return;
-  const auto& c = memory_.config();
-  misuse_->add({MisuseKind::kOutOfRange, now, burst.origin, burst.addr,
-                fmt::format("{} of {} bytes at {:#x}, outside the memory {:#x}..{:#x}",
-                            write ? "write" : "read", bytes, burst.addr, c.base, c.base + c.size - 1)});
+  if (misuse_ != nullptr && !memory_.contains(burst.addr, bytes))
+    misuse_->add(out_of_range(now, burst, bytes, write, memory_.config()));
 }
 
 sim::Cycle SimpleDram::clock(sim::Cycle now, const DramInputs& in) {
