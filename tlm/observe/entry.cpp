@@ -5,28 +5,10 @@
 
 #include <cstring>
 
-#include "tlm/observe/scoped_archive.h"
+#include "tlm/observe/computed_values.h"
 
 namespace ktpu::observe {
 namespace {
-
-// Visits a unit again to get one value that has no address.
-class Recompute final : public ScopedArchive {
- public:
-  Recompute(std::string_view root, std::string_view wanted) : ScopedArchive(root), wanted_(wanted) {}
-  bool walks_contents() const override { return false; }
-  std::uint64_t value = 0;
-
- protected:
-  void on_value(std::string_view, void*, std::size_t, const sim::ValueInfo&) override {}
-  void on_computed(std::string_view name, std::uint64_t computed, const sim::ValueInfo&) override {
-    if (path(name) == wanted_) value = computed;
-  }
-  void on_memory(std::string_view, void*, std::size_t, std::size_t) override {}
-
- private:
-  std::string_view wanted_;
-};
 
 std::uint64_t load(const void* address, std::size_t bytes) {
   std::uint64_t value = 0;  // little-endian hosts only, as the flit's words are
@@ -59,9 +41,8 @@ std::uint64_t Entry::read() const {
   } else if (location.link != nullptr) {
     value = location.lsb == 0 ? location.link->valid() : location.link->busy();
   } else if (location.rewalk != nullptr) {
-    Recompute walk(location.rewalk->name(), path);
-    location.rewalk->visit(walk);
-    value = walk.value;
+    ComputedValues walk;
+    value = walk.of(*location.rewalk).at(location.ordinal);
   } else if (location.function) {
     value = location.function();
   }

@@ -30,7 +30,8 @@ struct Location {
   const sim::LinkBase* link = nullptr;  // a wire of this link ...
   const arch::Flit* flit = nullptr;     // ... inside the flit on it, or null: valid or busy
   unsigned lsb = 0;                     // bit of the flit; without a flit: 0 valid, 1 busy
-  sim::Unit* rewalk = nullptr;          // worked out by visiting this unit again
+  sim::Unit* rewalk = nullptr;          // worked out by visiting this unit again ...
+  std::size_t ordinal = 0;              // ... as this one of its worked-out values
   std::function<std::uint64_t()> function;
 };
 

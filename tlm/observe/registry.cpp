@@ -25,6 +25,7 @@ class RegistryWalk final : public ScopedArchive {
   void on_computed(std::string_view name, std::uint64_t, const sim::ValueInfo& info) override {
     Entry entry = make(name, info);
     entry.location.rewalk = &unit_;
+    entry.location.ordinal = computed_++;
     registry_.push(std::move(entry));
   }
   void on_memory(std::string_view name, void* data, std::size_t element_bytes, std::size_t count) override {
@@ -55,6 +56,7 @@ class RegistryWalk final : public ScopedArchive {
   Registry& registry_;
   sim::Unit& unit_;
   std::string_view source_;
+  std::size_t computed_ = 0;
 };
 
 std::string_view Registry::intern(std::string_view text) {

@@ -48,6 +48,7 @@ WaveSampler::WaveSampler(const std::vector<const Entry*>& entries) {
     offset_.push_back(static_cast<std::uint32_t>(store_.size()));
     store_.resize(store_.size() + words_of(entry->width), 0);
     const Location& where = entry->location;
+    const std::uint64_t mask = entry->width >= 64 ? ~0ull : (1ull << entry->width) - 1;
     if (where.link != nullptr) {
       const auto [it, added] = link_index.try_emplace(where.link, links_.size());
       if (added) {
@@ -63,10 +64,12 @@ WaveSampler::WaveSampler(const std::vector<const Entry*>& entries) {
         (where.lsb == 0 ? watched.valid_signal : watched.busy_signal) = signal;
       }
     } else if (where.address != nullptr) {
-      const std::uint64_t mask = entry->width >= 64 ? ~0ull : (1ull << entry->width) - 1;
       values_.push_back({where.address, mask, 0, signal, where.bytes});
+    } else if (where.rewalk != nullptr) {
+      if (units_.empty() || units_.back().unit != where.rewalk) units_.push_back({where.rewalk, {}});
+      units_.back().values.push_back({where.ordinal, mask, signal});
     } else {
-      computed_.push_back({entry, signal});
+      functions_.push_back({entry, signal});
     }
   }
   for (std::size_t i = 0; i < links_.size(); ++i) {
@@ -99,6 +102,7 @@ void WaveSampler::sample(sim::Cycle cycle, WaveSink& sink) {
   any_ = false;
   sample_links();
   sample_values();
+  sample_computed();
   first_ = false;
 }
 
@@ -158,11 +162,19 @@ void WaveSampler::sample_values() {
     watched.last = value;
     report(watched.signal, {&value, 1});
   }
-  for (const WatchedComputed& watched : computed_) {
-    const std::uint64_t value = watched.entry->read();
-    if (!first_ && value == store_[offset_[watched.signal]]) continue;
-    report(watched.signal, {&value, 1});
+}
+
+void WaveSampler::sample_computed() {
+  for (const WatchedUnit& watched : units_) {
+    const std::vector<std::uint64_t>& values = computed_.of(*watched.unit);
+    for (const WatchedComputed& one : watched.values)
+      report_if_changed(one.signal, values.at(one.ordinal) & one.mask);
   }
+  for (const WatchedFunction& watched : functions_) report_if_changed(watched.signal, watched.entry->read());
+}
+
+void WaveSampler::report_if_changed(std::uint32_t signal, std::uint64_t value) {
+  if (first_ || value != store_[offset_[signal]]) report(signal, {&value, 1});
 }
 
 }  // namespace ktpu::observe

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tlm/observe/computed_values.h"
 #include "tlm/observe/registry.h"
 #include "tlm/observe/vcd_writer.h"
 
@@ -61,7 +62,16 @@ class WaveSampler {
     std::uint32_t signal;
     std::uint32_t bytes;
   };
-  struct WatchedComputed {  // read through Entry::read(): occupancies and the like
+  struct WatchedComputed {
+    std::size_t ordinal;  // among the unit's worked-out values
+    std::uint64_t mask;
+    std::uint32_t signal;
+  };
+  struct WatchedUnit {  // visited once a cycle for all its occupancies and the like
+    sim::Unit* unit;
+    std::vector<WatchedComputed> values;
+  };
+  struct WatchedFunction {
     const Entry* entry;
     std::uint32_t signal;
   };
@@ -70,6 +80,8 @@ class WaveSampler {
   void sample_links();
   void sample_flit(WatchedLink& watched);
   void sample_values();
+  void sample_computed();
+  void report_if_changed(std::uint32_t signal, std::uint64_t value);
   // Stores and reports a new value.
   void report(std::uint32_t signal, std::span<const std::uint64_t> words);
 
@@ -77,7 +89,9 @@ class WaveSampler {
   std::vector<WatchedLink> links_;
   std::vector<WatchedField> fields_;  // of one link together
   std::vector<WatchedValue> values_;
-  std::vector<WatchedComputed> computed_;
+  std::vector<WatchedUnit> units_;
+  std::vector<WatchedFunction> functions_;
+  ComputedValues computed_;
   std::vector<std::uint32_t> offset_;  // of a signal's words in store_
   std::vector<std::uint64_t> store_;   // last value of every signal
   std::vector<bool> known_;
