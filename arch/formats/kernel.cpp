@@ -2,7 +2,6 @@
 #include "arch/formats/kernel.h"
 
 #include <array>
-#include <atomic>
 #include <utility>
 
 #include "arch/error.h"
@@ -60,17 +59,6 @@ constexpr std::array<AccumulateKernel, sizeof...(kIndex)> make_table(
 }
 constexpr auto kScalarTable = make_table(std::make_integer_sequence<unsigned, kMaxAccMw - kMinAccMw + 1>{});
 
-std::atomic<bool> simd_allowed{true};
-
-bool cpu_has_avx2() {
-#if defined(__x86_64__)
-  static const bool has = __builtin_cpu_supports("avx2");
-  return has;
-#else
-  return false;
-#endif
-}
-
 }  // namespace
 
 const AccumulateKernel& scalar_kernel(unsigned mw) {
@@ -80,20 +68,13 @@ const AccumulateKernel& scalar_kernel(unsigned mw) {
 
 const AccumulateKernel* avx2_kernel(unsigned mw) {
   KTPU_CHECK(acc_mw_is_legal(mw), "accumulator mantissa width {} is outside 9..24", mw);
-  return cpu_has_avx2() ? detail::avx2_kernel(mw) : nullptr;
+  return detail::cpu_has_avx2() ? detail::avx2_kernel(mw) : nullptr;
 }
 
 const AccumulateKernel& accumulate_kernel(unsigned mw) {
-  if (simd_allowed.load(std::memory_order_relaxed))
+  if (simd_in_use())
     if (const AccumulateKernel* kernel = avx2_kernel(mw)) return *kernel;
   return scalar_kernel(mw);
 }
-
-bool set_simd(bool allowed) {
-  simd_allowed.store(allowed, std::memory_order_relaxed);
-  return accumulate_kernel(kDefaultAccMw).name != scalar_kernel(kDefaultAccMw).name;
-}
-
-std::string_view simd_name() { return accumulate_kernel(kDefaultAccMw).name; }
 
 }  // namespace ktpu::arch

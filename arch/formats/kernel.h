@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "arch/formats/operand.h"
+#include "arch/formats/simd.h"
 #include "arch/formats/subtile.h"
 
 namespace ktpu::arch {
@@ -43,11 +44,5 @@ const AccumulateKernel& accumulate_kernel(unsigned mw);
 // whose sums do not fit its 32-bit lanes; accumulate_kernel() then gives the scalar one.
 const AccumulateKernel& scalar_kernel(unsigned mw);
 const AccumulateKernel* avx2_kernel(unsigned mw);
-
-// Allows (default) or forbids the vectorised form for kernels taken from now on; returns whether it is in
-// use.
-bool set_simd(bool allowed);
-// "avx2" or "scalar": what accumulate_kernel() hands out.
-std::string_view simd_name();
 
 }  // namespace ktpu::arch

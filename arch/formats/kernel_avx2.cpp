@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accumulate kernels for AVX2, bit equal to the scalar ones. Only this file is built with -mavx2 and
-// kernel.cpp calls in after a run-time check. Everything here has internal linkage and no inline function of
-// another header is called: a copy of one made here must never be the one the linker keeps for the rest of
-// the program.
+// The accumulate kernels for AVX2, bit equal to the scalar ones. Only the *_avx2.cpp files are built with
+// -mavx2 and kernel.cpp calls in after a run-time check. Everything here has internal linkage and no inline
+// function of another header is called: a copy of one made here must never be the one the linker keeps for
+// the rest of the program.
 #include "arch/formats/kernel_detail.h"
 
 #if defined(__AVX2__)
@@ -268,6 +268,8 @@ constexpr const AccumulateKernel* pick(unsigned index, std::integer_sequence<uns
 
 }  // namespace
 
+const bool kBuiltForAvx2 = true;
+
 const AccumulateKernel* avx2_kernel(unsigned mw) {
   if (mw > kWidestVector) return nullptr;
   return pick(mw - kMinAccMw, std::make_integer_sequence<unsigned, kWidestVector - kMinAccMw + 1>{});
@@ -278,6 +280,7 @@ const AccumulateKernel* avx2_kernel(unsigned mw) {
 #else
 
 namespace ktpu::arch::detail {
+const bool kBuiltForAvx2 = false;
 const AccumulateKernel* avx2_kernel(unsigned) { return nullptr; }
 }  // namespace ktpu::arch::detail
 

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "arch/formats/quantise_detail.h"
+#include "arch/formats/simd.h"
+
 namespace ktpu::arch {
 namespace {
 
@@ -29,36 +32,45 @@ Scale choose_scale(std::uint32_t peak) {
   return scale;
 }
 
-}  // namespace
-
-QuantisedBlock quantise_block(std::span<const std::uint16_t, kBlockK> block) {
+std::uint32_t find_peak(const std::uint16_t* block) {
   std::uint16_t peak = 0;
-  for (const std::uint16_t h : block) peak = std::max(peak, static_cast<std::uint16_t>(h & 0x7FFF));
-  const Scale scale = choose_scale(peak);
-  const std::uint32_t reciprocal = kReciprocal[scale.mantissa - 8];
+  for (unsigned k = 0; k < kBlockK; ++k) peak = std::max(peak, static_cast<std::uint16_t>(block[k] & 0x7FFF));
+  return peak;
+}
 
-  QuantisedBlock result;
-  result.scale = static_cast<std::uint8_t>((scale.exponent + 20) * 8 + static_cast<int>(scale.mantissa) - 8);
+void round_elements(const std::uint16_t* block, int exponent, std::uint32_t reciprocal, std::int8_t* q) {
   for (unsigned k = 0; k < kBlockK; ++k) {
     const std::uint32_t h = block[k];
     const std::uint32_t field = (h >> 10) & 31;
     const std::uint32_t significand = (h & 0x3FF) | (field != 0 ? 0x400u : 0u);
     // t of section 4.5 is never negative because the peak has the smallest one; >= 8 leaves nothing.
-    const int t = 21 + scale.exponent - static_cast<int>(std::max(field, 1u));
+    const int t = 21 + exponent - static_cast<int>(std::max(field, 1u));
     const std::uint32_t window = (significand * reciprocal) >> (15 + std::min(t, 8));
     const auto magnitude = static_cast<int>(std::min((window >> 1) + (window & 1), 63u));
-    result.q[k] = static_cast<std::int8_t>(h & 0x8000 ? -magnitude : magnitude);
+    q[k] = static_cast<std::int8_t>(h & 0x8000 ? -magnitude : magnitude);
   }
+}
+
+// Fills `q` and returns the scale field.
+std::uint8_t quantise(const std::uint16_t* block, std::int8_t* q) {
+  const bool simd = simd_in_use();
+  const Scale scale = choose_scale(simd ? detail::peak_avx2(block) : find_peak(block));
+  (simd ? detail::round_avx2 : round_elements)(block, scale.exponent, kReciprocal[scale.mantissa - 8], q);
+  return static_cast<std::uint8_t>((scale.exponent + 20) * 8 + static_cast<int>(scale.mantissa) - 8);
+}
+
+}  // namespace
+
+QuantisedBlock quantise_block(std::span<const std::uint16_t, kBlockK> block) {
+  QuantisedBlock result;
+  result.scale = quantise(block.data(), result.q.data());
   return result;
 }
 
 OperandEntry quantise_entry(std::span<const std::uint16_t, kLanes * kBlockK> source) {
   OperandEntry entry;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
-    const QuantisedBlock block = quantise_block(source.subspan(lane * kBlockK).first<kBlockK>());
-    std::copy(block.q.begin(), block.q.end(), entry.q[lane]);
-    entry.scale[lane] = block.scale;
-  }
+  for (unsigned lane = 0; lane < kLanes; ++lane)
+    entry.scale[lane] = quantise(source.data() + lane * kBlockK, entry.q[lane]);
   return entry;
 }
 
