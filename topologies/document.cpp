@@ -26,7 +26,7 @@ const DocEntry* Doc::find(std::string_view key) const { return const_cast<Doc*>(
 std::string Doc::what() const {
   switch (type) {
     case Type::kNull:
-      return "nothing";
+      return text.empty() ? "nothing" : show_text(text);
     case Type::kScalar:
       return quoted ? fmt::format("the quoted text {}", show_text(text)) : show_text(text);
     case Type::kSequence:
@@ -62,12 +62,18 @@ unsigned depth_of(const Doc& doc) {
 // Turns the event stream of one YAML document into a Doc.
 class Builder final : public YAML::EventHandler {
  public:
-  Builder(std::shared_ptr<const std::string> file, Budget& budget)
-      : file_(std::move(file)), budget_(budget) {}
+  Builder(std::string_view source, std::shared_ptr<const std::string> file, Budget& budget, bool lines)
+      : file_(std::move(file)), budget_(budget), lines_(lines) {
+    while (!source.empty()) {
+      const std::size_t end = source.find('\n');
+      source_lines_.push_back(source.substr(0, end));
+      source.remove_prefix(end == std::string_view::npos ? source.size() : end + 1);
+    }
+  }
 
   Doc take() { return std::move(root_); }
   Mark mark(const YAML::Mark& m) const {
-    return {file_, m.line + 1, m.column + 1};
+    return lines_ ? Mark{file_, m.line + 1, m.column + 1} : Mark{file_, 0, 0};
   }  // yaml-cpp counts from 0
 
   void OnDocumentStart(const YAML::Mark& m) override { root_.mark = mark(m); }
@@ -75,6 +81,7 @@ class Builder final : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& m, YAML::anchor_t anchor) override {
     begin(m, Doc::Type::kNull);
+    stack_.back().doc.text = null_word(m);
     end(anchor);
   }
   void OnAlias(const YAML::Mark& m, YAML::anchor_t anchor) override {
@@ -125,6 +132,15 @@ class Builder final : public YAML::EventHandler {
 
   static std::string too_deep() { return fmt::format("nested more than {} levels deep", kMaxDepth); }
 
+  // yaml-cpp does not say whether a null was written or is just missing; `kind: null` is a word of ours.
+  std::string null_word(const YAML::Mark& m) const {
+    if (m.line < 0 || m.column < 0 || static_cast<std::size_t>(m.line) >= source_lines_.size()) return "";
+    std::string_view rest = source_lines_[static_cast<std::size_t>(m.line)];
+    rest.remove_prefix(std::min(rest.size(), static_cast<std::size_t>(m.column)));
+    if (rest.starts_with('~')) return "~";
+    return is_null_word(rest.substr(0, 4)) ? "null" : "";
+  }
+
   [[noreturn]] void refuse_tag(const YAML::Mark& m, const std::string& tag) {
     fail_at(mark(m), fmt::format("YAML tags such as {} are not used in topology files", show_text(tag)));
   }
@@ -170,7 +186,7 @@ class Builder final : public YAML::EventHandler {
       up.key_mark = doc.mark;
     } else {
       // "key:" with nothing behind it has no place of its own
-      if (doc.is_null()) doc.mark = up.key_mark;
+      if (doc.is_null() && doc.text.empty()) doc.mark = up.key_mark;
       up.doc.entries.push_back({std::move(up.key), std::move(up.key_mark), std::move(doc)});
       up.has_key = false;
     }
@@ -200,6 +216,8 @@ class Builder final : public YAML::EventHandler {
 
   std::shared_ptr<const std::string> file_;
   Budget& budget_;
+  bool lines_;
+  std::vector<std::string_view> source_lines_;
   std::vector<Frame> stack_;
   std::unordered_map<YAML::anchor_t, Doc> anchors_;
   Doc root_;
@@ -207,8 +225,8 @@ class Builder final : public YAML::EventHandler {
 
 // Refuses what cannot be a text file before yaml-cpp sees it (it replaces bad bytes silently, and guesses
 // UTF-16).
-void check_text(std::string_view text, const std::shared_ptr<const std::string>& file) {
-  Mark at{file, 1, 1};
+void check_text(std::string_view text, const std::shared_ptr<const std::string>& file, bool whole_file) {
+  Mark at{file, whole_file ? 1 : 0, 1};
   if (text.size() > kMaxFileBytes)
     fail_at(at, fmt::format("{} bytes; a topology file has at most {}", text.size(), kMaxFileBytes));
   for (std::size_t i = 0; i < text.size();) {
@@ -230,7 +248,7 @@ void check_text(std::string_view text, const std::shared_ptr<const std::string>&
       fail_at(at, fmt::format("control character 0x{:02x}; is this a text file?", byte));
     }
     if (byte == '\n')
-      ++at.line, at.column = 1;
+      at.line += whole_file ? 1 : 0, at.column = 1;
     else
       at.column += static_cast<int>(length);
     i += length;
@@ -239,24 +257,25 @@ void check_text(std::string_view text, const std::shared_ptr<const std::string>&
 
 }  // namespace
 
-Doc parse_document(std::string_view text, const std::string& name, Budget& budget) {
+Doc parse_document(std::string_view text, const std::string& name, Budget& budget, bool whole_file) {
   const auto file = std::make_shared<const std::string>(name);
-  check_text(text, file);
-  Builder builder(file, budget);
+  check_text(text, file, whole_file);
+  Builder builder(text, file, budget, whole_file);
   Doc empty;
-  empty.mark = {file, 1, 1};
+  empty.mark = {file, whole_file ? 1 : 0, 1};
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) return empty;
     Doc doc = builder.take();
-    Builder second(file, budget);
+    Builder second(text, file, budget, whole_file);
     if (parser.HandleNextDocument(second)) {
       const Doc extra = second.take();
       fail_at(extra.mark, "a second YAML document; a topology file holds one");
     }
     return doc;
   } catch (const YAML::Exception& e) {
+    if (!whole_file) fail_at(Mark{file, 0, 0}, fmt::format("not well-formed YAML: {}", e.msg));
     const bool placed = !e.mark.is_null();
     fail_at(Mark{file, placed ? e.mark.line + 1 : 1, placed ? e.mark.column + 1 : 1},
             fmt::format("not well-formed YAML: {}", e.msg));

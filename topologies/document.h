@@ -33,7 +33,7 @@ struct Doc {
   enum class Type { kNull, kScalar, kSequence, kMap };
   Type type = Type::kNull;
   bool quoted = false;  // the scalar stood in quotes: it is text, never a number
-  std::string text;     // kScalar
+  std::string text;     // kScalar; kNull: the word that says so ("null", "~"), empty when nothing is written
   Mark mark;
   std::vector<Doc> items;         // kSequence
   std::vector<DocEntry> entries;  // kMap, keys are unique
@@ -62,7 +62,8 @@ struct Budget {
 // Parses one YAML document. `name` is what messages call the text. Merge keys (`<<`) are applied; an empty
 // text gives kNull. Throws UserError with name:line:column for anything that is not well-formed, bounded,
 // tag-free UTF-8 YAML with unique scalar keys.
-Doc parse_document(std::string_view text, const std::string& name, Budget& budget);
+// `whole_file` false: the text is a fragment from elsewhere, places have no line.
+Doc parse_document(std::string_view text, const std::string& name, Budget& budget, bool whole_file = true);
 
 // The plain words that YAML takes for nothing: no name may be one.
 inline bool is_null_word(std::string_view text) { return text == "null" || text == "Null" || text == "NULL"; }

@@ -105,14 +105,7 @@ void apply_override(Doc& root, const std::string& text, std::set<std::string>& s
   }
   seen.insert(path);
 
-  Doc value = parse_document(std::string_view(text).substr(equals + 1), shown, budget);
-  const auto stamp = [&](auto& self, Doc& doc) -> void {
-    doc.mark = place;
-    for (Doc& item : doc.items) self(self, item);
-    for (DocEntry& entry : doc.entries) entry.key_mark = place, self(self, entry.value);
-  };
-  stamp(stamp, value);
-
+  Doc value = parse_document(std::string_view(text).substr(equals + 1), shown, budget, false);
   Doc* at = &root;
   std::string walked;
   std::size_t begin = 0;

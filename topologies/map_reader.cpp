@@ -111,7 +111,8 @@ Coord parse_coordinate(const Doc& doc, const std::string& path) {
 }
 
 std::size_t parse_word(const Doc& doc, const std::string& path, const std::vector<std::string>& words) {
-  need_scalar(doc, path, fmt::format("one of {}", join(words)));
+  // `kind: null` is written like YAML's nothing, and means the word.
+  if (!doc.is_null()) need_scalar(doc, path, fmt::format("one of {}", join(words)));
   for (std::size_t i = 0; i < words.size(); ++i)
     if (words[i] == doc.text) return i;
   fail_key(doc.mark, path,
@@ -124,6 +125,7 @@ MapReader::MapReader(const Doc& doc, std::string path) : doc_(doc), path_(std::m
 }
 
 std::string MapReader::path(std::string_view key) const {
+  if (key.empty()) return path_;
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }
 
@@ -143,7 +145,8 @@ const Doc* MapReader::take(const char* key, Need need) {
     if (need == Need::kRequired) missing_.emplace_back(key);
     return nullptr;
   }
-  if (entry->value.is_null()) fail_key(entry->value.mark, path(key), "the key has no value");
+  if (entry->value.is_null() && entry->value.text.empty())
+    fail_key(entry->value.mark, path(key), "the key has no value");
   return &entry->value;
 }
 

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// --impl and node ids (design.md section 3).
+#include "helpers.h"
+
+namespace ktpu::topo::testing {
+namespace {
+
+std::string impl_error(Machine& m, const std::string& spec) {
+  try {
+    apply_impl(m, spec);
+  } catch (const arch::UserError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+unsigned count(const Machine& m, Impl impl) {
+  unsigned n = 0;
+  for (const Mesh& mesh : m.meshes) {
+    for (const Node& node : mesh.nodes) n += node.impl == impl;
+    for (const Router& router : mesh.routers) n += router.impl == impl;
+  }
+  return n;
+}
+
+TEST(Impl, OneNode) {
+  Machine m = read_string(kGood);
+  apply_impl(m, "cluster@2,1=rtl");
+  EXPECT_EQ(m.meshes[0].node_at({2, 1})->impl, Impl::kRtl);
+  EXPECT_EQ(count(m, Impl::kRtl), 1u);
+  apply_impl(m, "router@2,1=lockstep");
+  EXPECT_EQ(m.meshes[0].router_at({2, 1})->impl, Impl::kLockstep);
+  EXPECT_EQ(count(m, Impl::kLockstep), 1u);
+  apply_impl(m, "m0.cluster@2,1=model");
+  EXPECT_EQ(count(m, Impl::kRtl), 0u);
+}
+
+TEST(Impl, Patterns) {
+  Machine m = read_string(kGood);
+  apply_impl(m, "router=rtl");
+  EXPECT_EQ(count(m, Impl::kRtl), 4u);
+  apply_impl(m, "cluster@*=lockstep");
+  EXPECT_EQ(count(m, Impl::kLockstep), 3u);
+  apply_impl(m, "*@1,1=pins");
+  EXPECT_EQ(count(m, Impl::kPins), 2u);
+  apply_impl(m, "*=model");
+  EXPECT_EQ(count(m, Impl::kModel), 11u);
+}
+
+TEST(Impl, Errors) {
+  Machine m = read_string(kGood);
+  EXPECT_EQ(
+      impl_error(m, "cluster@2,2=rtl"),
+      "--impl cluster@2,2=rtl: there is no node 'cluster@2,2'; did you mean 'cluster@2,1'?; valid: "
+      "vector@1,0, "
+      "memory@0,1, cluster@1,1, cluster@2,1, memory@0,2, cluster@1,2, traffic@3,2, router@1,1, router@2,1, "
+      "router@1,2, router@2,2");
+  EXPECT_EQ(impl_error(m, "cluster@2,1=rlt"),
+            "--impl cluster@2,1=rlt: 'rlt' is not allowed; allowed: model, rtl, lockstep, pins; did you mean "
+            "'rtl'?");
+  for (const char* bad : {"", "=", "=rtl", "cluster@2,1"})
+    EXPECT_EQ(impl_error(m, bad),
+              "--impl " + std::string(bad) + ": write it as NODE=IMPL, for instance cluster@2,1=rtl");
+  EXPECT_EQ(impl_error(m, "m1.cluster@2,1=rtl").substr(0, 56),
+            "--impl m1.cluster@2,1=rtl: there is no node 'm1.cluster@");
+  EXPECT_EQ(m, read_string(kGood));
+}
+
+TEST(Impl, IdsOfSeveralMeshes) {
+  Machine m = read_string(
+      "version: 1\nname: x\nclock_mhz: 300\nmeshes:\n"
+      "  - {units: {t: {kind: null}}, grid: [[., ., .], [., t, .], [., ., .]]}\n"
+      "  - {units: {t: {kind: null}}, grid: [[., ., .], [., t, .], [., ., .]]}\n");
+  EXPECT_EQ(node_ids(m),
+            (std::vector<std::string>{"m0.null@1,1", "m0.router@1,1", "m1.null@1,1", "m1.router@1,1"}));
+  apply_impl(m, "m1.router@1,1=rtl");
+  EXPECT_EQ(m.meshes[0].routers[0].impl, Impl::kModel);
+  EXPECT_EQ(m.meshes[1].routers[0].impl, Impl::kRtl);
+}
+
+}  // namespace
+}  // namespace ktpu::topo::testing
