@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two views of arch that are not C++. Both are checked in; a test says whether they are current.
+#pragma once
+
+#include <string>
+
+namespace ktpu::arch {
+
+std::string generate_sv_package();  // rtl_models/ktpu_pkg.sv
+std::string generate_c_header();    // firmware/ktpu_regs.h
+
+}  // namespace ktpu::arch
