@@ -43,7 +43,8 @@ class Accumulator {
   void reset();
 
   // --- Sweep. The one before must have been executed to its end.
-  void start(const SweepJob& job, sim::Cycle now);
+  // `period`: of the issues (section 8).
+  void start(const SweepJob& job, std::uint32_t period);
   const SweepJob& job() const { return job_; }
   std::uint32_t executed() const { return executed_; }
   // Runs the commands up to number `count` (exclusive). `tracked`: remember the old tiles, because another
@@ -73,9 +74,10 @@ class Accumulator {
   unsigned entry_index(arch::Side side, unsigned bank_and_offset) const {
     return bank_and_offset & (side == arch::Side::kA ? a_mask_ : b_mask_);
   }
-  arch::OperandEntry& entry(arch::Side side, unsigned index) {
+  const arch::OperandEntry& entry(arch::Side side, unsigned index) const {
     return side == arch::Side::kA ? a_[index] : b_[index];
   }
+  void set_entry(arch::Side side, unsigned index, const arch::OperandEntry& value);
 
   // --- Tiles, as executed so far.
   unsigned tiles() const { return tile_mask_ + 1; }
@@ -122,7 +124,7 @@ class Accumulator {
   }
   void execute_fast(std::uint32_t count, const SweepSchedule& schedule);
   void execute_slow(std::uint32_t count, const SweepSchedule& schedule, bool tracked);
-  void step();
+  void next_row();
   const arch::SubTile& before(unsigned tile, sim::Cycle c);
   void write(unsigned tile, const arch::SubTile& value, sim::Cycle c);
   bool is_loaded(unsigned tile) const { return loaded_[tile / 64] >> (tile % 64) & 1; }
@@ -140,6 +142,7 @@ class Accumulator {
   std::vector<std::uint64_t> loaded_;
 
   SweepJob job_;
+  std::uint32_t job_total_ = 0;
   bool hazard_ = false;         // the sweep itself comes back to a tile too early
   bool plain_[2]{};             // the sweep's entries of a side are all different
   std::uint32_t executed_ = 0;  // commands run, and the position of the next one:

@@ -51,17 +51,17 @@ class MatmulCluster final : public sim::Unit {
   std::uint64_t quirk_c1_hits() const { return c1_hits_; }
   sim::Cycle quirk_c1_cycle() const { return c1_cycle_; }
   // No instruction, sweep, drain, stream or flit anywhere in the unit.
-  bool idle() const;
+  bool idle(sim::Cycle now) const;
 
   // Back doors; call between steps, after sync(). `tile` is taken modulo the tiles, `entry` has the bank in
   // bit 8 and is cut to the L1's size. preload_tile() counts as a LOAD.
   const arch::SubTile& tile(unsigned tile) const { return data_.tile(tile); }
   void preload_tile(unsigned tile, const arch::SubTile& value) { data_.set_tile(tile, value); }
-  const arch::OperandEntry& l1(arch::Side side, unsigned entry) {
+  const arch::OperandEntry& l1(arch::Side side, unsigned entry) const {
     return data_.entry(side, data_.entry_index(side, entry));
   }
   void preload_l1(arch::Side side, unsigned entry, const arch::OperandEntry& value) {
-    data_.entry(side, data_.entry_index(side, entry)) = value;
+    data_.set_entry(side, data_.entry_index(side, entry), value);
   }
 
  private:
@@ -101,33 +101,48 @@ class MatmulCluster final : public sim::Unit {
     std::uint64_t bits_ = 0;
   };
 
+  // Levels of cycle `t` from the registers of that cycle (cluster.md sections 9.1 and 11).
   bool drain_busy() const { return d_run_ || d_out_ != 0 || barrier_; }
   bool sweep_busy(sim::Cycle t) const { return sweep_.running() || t < sweep_end(); }
   bool gemm_busy(sim::Cycle t) const { return sweep_.running() || t < gemm_end(); }
   sim::Cycle sweep_end() const;  // first cycle with sweep_busy low once all is issued
   sim::Cycle gemm_end() const;
   bool stalled() const;
-  sim::Cycle when_sweep_free(bool gemm_too, sim::Cycle now) const;
 
+  // Parts of clock(), in this order.
   void account(sim::Cycle end);
-  void issue(sim::Cycle now);
+  void note_emits();
+  void run_command(sim::Cycle now);
+  void push_results(sim::Cycle now);
+  struct Sent {
+    bool ack = false, request = false, write_back = false;
+  };
+  Sent arbitrate();
+  bool issue_command(sim::Cycle now, bool drain, unsigned& counted);
+  void run_sequencer(sim::Cycle now, bool drain, bool write_back_idle, std::uint16_t taken);
+  void receive(sim::Cycle now, bool filling, bool peer_can_take);
+  sim::Cycle wake(sim::Cycle now, sim::Cycle base_wake) const;
+
   void execute_through(sim::Cycle command_cycle, bool tracked = false);
-  void accumulate(sim::Cycle now);
-  void run_sequencer(sim::Cycle now, bool write_back_idle);
+  void lose_command(sim::Cycle now);
+  void decode(sim::Cycle now);
+  bool gemm_may_start(sim::Cycle now, bool drain) const;
   void start_gemm(sim::Cycle now);
-  void start_drain();
-  void receive(sim::Cycle now);
+  void start_drain(sim::Cycle now, std::uint16_t taken);
   void store_word(sim::Cycle now, arch::Side side, unsigned entry, unsigned word,
                   const std::uint64_t* payload);
-  void decode(sim::Cycle now);
   bool wide() const { return inst_.eff_gm() * inst_.eff_gn() >= 5; }
   bool leads() const;
   arch::Flit fill_request() const;
+  sim::Cycle when_free(bool gemm_too, sim::Cycle now) const;
+
+  // matmul_cluster_report.cpp: nothing below changes what the machine does.
   void check_program(sim::Cycle now);
   void report(sim::Cycle cycle, const char* kind, std::string text);
   void collect_reports(sim::Cycle now);
-  void probe_cycle(sim::Cycle now);
-  sim::Cycle wake(sim::Cycle now, sim::Cycle base_wake);
+  void probe_cycle(sim::Cycle now, bool drain);
+  void probe_sweep_command(sim::Cycle now, bool lost);
+  std::string instruction_text() const;
 
   ClusterParams params_;
   noc::EndpointBase base_;
@@ -148,7 +163,6 @@ class MatmulCluster final : public sim::Unit {
   std::uint16_t done_count_ = 0;
   bool fault_ = false;
   arch::OperandEntry assembly_{};  // the one entry being put together
-  std::uint64_t words_placed_ = 0;
 
   // Sweep flags.
   sim::Cycle command_end_ = 0;     // accumulator busy until here because of single commands
@@ -170,17 +184,16 @@ class MatmulCluster final : public sim::Unit {
   bool d_run_ = false, d_send_ = false, d_gap_ = false, batch_ = false, barrier_ = false;
   std::uint16_t d_left_ = 0, d_tile_ = 0, barrier_n_ = 0;
 
-  // Next-cycle values gathered within one clock().
-  bool start_pulse_ = false;
-
   ClusterProbe* probe_ = nullptr;
-  bool shown_[3]{};
-  sim::Cycle reset_at_ = 0;
+  bool shown_[3]{};  // levels last told to the probe
+  // For check_program(): the emitting GEMM whose fused DRAIN has not come yet.
+  bool batch_open_ = false;
+  arch::ClusterInst batch_inst_{};
   sim::Cycle accounted_ = 0;
   noc::EndpointMisuseLog misuse_;
-  std::uint64_t compute_cycles_ = 0, fill_cycles_ = 0, fills_ = 0, gemms_ = 0, drains_ = 0, unknown_ = 0,
-                commands_ = 0, lost_commands_ = 0, discarded_ = 0, stall_cycles_ = 0, c1_hits_ = 0,
-                entries_ = 0, drain_cycles_ = 0;
+  std::uint64_t compute_cycles_ = 0, fill_cycles_ = 0, drain_cycles_ = 0, stall_cycles_ = 0, fills_ = 0,
+                gemms_ = 0, drains_ = 0, unknown_ = 0, commands_ = 0, lost_commands_ = 0, entries_ = 0,
+                discarded_ = 0, c1_hits_ = 0;
   sim::Cycle c1_cycle_ = 0;
 };
 

@@ -19,7 +19,7 @@ class PeerReceiver {
     unsigned mw;
   };
   // What a taken flit does besides changing the receiver.
-  enum class Effect : std::uint8_t { kNone, kRejected, kOperandWord, kWrongSource };
+  enum class Effect : std::uint8_t { kNone, kRejected, kWrongSource };
 
   PeerReceiver(arch::Coord at, const Limits& limits) : at_(at), limits_(limits) {}
 
@@ -42,10 +42,16 @@ class PeerReceiver {
   void clock_flags(bool gemm_busy, bool issued, bool ack_sent);
   // then the CU_DATA flit taken in this cycle, if any.
   Effect take(sim::Cycle now, const arch::Flit& flit);
-  // For kOperandWord: where the word goes; `entry` has the bank in bit 8.
-  unsigned operand_buffer() const { return operand_buffer_; }
-  unsigned operand_entry() const { return operand_entry_; }
-  unsigned operand_word() const { return operand_word_; }
+  // The operand word that take() put out, if any: where it goes; `entry` has the bank in bit 8. Clears it.
+  struct OperandWord {
+    unsigned buffer, entry, word;
+  };
+  bool take_operand(OperandWord& where) {
+    if (!operand_valid_) return false;
+    operand_valid_ = false;
+    where = operand_;
+    return true;
+  }
 
   // The flags change in the next cycle even if nothing else happens, given gemm_busy of that cycle.
   bool unsettled(bool gemm_busy) const {
@@ -77,7 +83,8 @@ class PeerReceiver {
   std::uint32_t pending_tile_ = 0;
   bool ack_valid_ = false;
   arch::Flit ack_{};
-  unsigned operand_buffer_ = 0, operand_entry_ = 0, operand_word_ = 0;
+  OperandWord operand_{};
+  bool operand_valid_ = false;  // within one clock()
   std::uint64_t streams_ = 0, rejects_ = 0, granules_ = 0, wrong_source_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "arch/encoding/cluster_inst.h"
+#include "arch/encoding/payloads.h"
 #include "arch/flit.h"
 #include "arch/formats/operand.h"
 #include "tlm/sim/fifo.h"
@@ -58,6 +59,7 @@ class WriteBack {
   std::uint8_t send_next_ = 0;  // 0 = descriptor, 1.. = data flits
   bool flit_valid_ = false;
   arch::Flit flit_{};
+  arch::CuDataDesc node_desc_{};  // of the burst to a node being sent
   std::uint16_t pushed_ = 0, taken_ = 0;
   arch::ClusterInst to_{};  // only the destination fields matter
   std::uint64_t granules_ = 0, bursts_ = 0, lost_ = 0;
