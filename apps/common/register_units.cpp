@@ -2,15 +2,40 @@
 #include "apps/common/register_units.h"
 
 #ifdef KTPU_HAVE_RTL
-#include "rtl_models/register_twins.h"
+#include "rtl_models/router/router_twin.h"
+#include "tlm/noc/router.h"
+#include "tlm/sim/lockstep.h"
 #endif
 
 namespace ktpu::apps {
 
+#ifdef KTPU_HAVE_RTL
+namespace {
+
+std::unique_ptr<sim::Unit> rtl_router(std::string name, const noc::RouterParams& params,
+                                      const noc::Router::Ports& ports) {
+  return std::make_unique<rtl::RouterTwin>(std::move(name), params, ports);
+}
+
+// The model on the machine's links, the RTL on shadows of them.
+std::unique_ptr<sim::Unit> lockstep_router(std::string name, const noc::RouterParams& params,
+                                           const noc::Router::Ports& ports) {
+  sim::Shadows shadows;
+  noc::Router::Ports shadowed{};
+  for (unsigned p = 0; p < noc::kPorts; ++p) shadowed[p] = shadows.add(noc::kPortNames[p], ports[p]);
+  auto model = std::make_unique<noc::Router>(name + ".model", params, ports);
+  auto twin = std::make_unique<rtl::RouterTwin>(name + ".rtl", params, shadowed);
+  return std::make_unique<sim::Lockstep>(std::move(name), std::move(shadows), std::move(model), std::move(twin));
+}
+
+}  // namespace
+#endif
+
 void register_units(platform::Registry& registry) {
   platform::register_models(registry);
 #ifdef KTPU_HAVE_RTL
-  rtl::register_twins(registry);
+  registry.add_router(topo::Impl::kRtl, rtl_router);
+  registry.add_router(topo::Impl::kLockstep, lockstep_router);
 #endif
 }
 

@@ -21,7 +21,7 @@
 #include "tlm/platform/runner.h"
 #include "tlm/platform/simulation.h"
 #include "tlm/sim/lockstep.h"
-#include "topologies/print.h"
+#include "topologies/writer.h"
 #include "topologies/reader.h"
 
 namespace ktpu::apps {

@@ -16,8 +16,8 @@ class StagingAdapter final : public sim::Unit {
   void reset(sim::Cycle start) override;
   void drive(sim::Cycle now) override;
   sim::Cycle clock(sim::Cycle now) override;
-  // The endpoint sees busy iff the register is occupied and its flit does not leave in this cycle: the router's
-  // busy reaches it combinationally.
+  // The endpoint sees busy iff the register is occupied and its flit does not leave in this cycle: the
+  // router's busy reaches it combinationally.
   bool is_mealy() const override { return true; }
   bool settle(sim::Cycle now) override;
   std::vector<const sim::LinkBase*> settle_reads() const override { return {&to_router_}; }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C++ models, one line a kind: the place to look for what can stand in a socket.
 #include "arch/error.h"
+#include "tlm/cluster/matmul_cluster.h"
 #include "tlm/platform/registry.h"
 #include "tlm/traffic/node.h"
+#include "tlm/vector/vector_core.h"
 
 namespace ktpu::platform {
 
@@ -41,6 +43,31 @@ std::unique_ptr<sim::Unit> make_traffic(const EndpointContext& context) {
   return std::make_unique<traffic::Node>(context.name, params, context.port);
 }
 
+std::unique_ptr<sim::Unit> make_cluster(const EndpointContext& context) {
+  const topo::MatmulCluster& c = *context.node.get<topo::MatmulCluster>();
+  cluster::ClusterParams params;
+  params.at = context.node.at;
+  params.memory_port = context.memory_port;
+  params.tiles = c.tiles;
+  params.l1_a = c.l1_a;
+  params.l1_b = c.l1_b;
+  params.acc_mw = c.acc_mw;
+  params.inst_depth = c.inst_depth;
+  params.recv_depth = c.recv_depth;
+  params.quirks = context.node.quirks == topo::Quirks::kReference;
+  return std::make_unique<cluster::MatmulCluster>(context.name, params, context.port);
+}
+
+std::unique_ptr<sim::Unit> make_vector(const EndpointContext& context) {
+  const topo::VectorCore& v = *context.node.get<topo::VectorCore>();
+  vector::VectorParams params;
+  params.at = context.node.at;
+  params.memory_port = context.memory_port;
+  params.inst_depth = v.inst_depth;
+  params.recv_depth = v.recv_depth;
+  return std::make_unique<vector::VectorCore>(context.name, params, context.port);
+}
+
 // A traffic node without a script: swallows everything, sends nothing.
 std::unique_ptr<sim::Unit> make_null(const EndpointContext& context) {
   traffic::NodeParams params;
@@ -58,6 +85,8 @@ void register_models(Registry& registry) {
                          const noc::Router::Ports& ports) -> std::unique_ptr<sim::Unit> {
                         return std::make_unique<noc::Router>(std::move(name), params, ports);
                       });
+  registry.add_endpoint(Kind::kMatmulCluster, Impl::kModel, make_cluster);
+  registry.add_endpoint(Kind::kVectorCore, Impl::kModel, make_vector);
   registry.add_endpoint(Kind::kTraffic, Impl::kModel, make_traffic);
   registry.add_endpoint(Kind::kNull, Impl::kModel, make_null);
 }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "arch/error.h"
+#include "tlm/memory/banked_dram.h"
 #include "tlm/memory/simple_dram.h"
 #include "tlm/noc/staging_adapter.h"
 
@@ -147,8 +148,12 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
                                  s.write_response},
         dram.bus_bits);
   } else {
-    throw arch::UserError::make("{}: dram model \"{}\" is not built in", system_.machine_.name,
-                                topo::dram_model_name(dram.model));
+    const topo::DramBanked& b = dram.banked;
+    out.dram = std::make_unique<memory::BankedDram>(
+        *out.memory,
+        memory::BankedDramParams{b.banks, b.row_bytes, b.row_hit, b.row_closed, b.row_conflict, b.write_response,
+                                 b.reads_outstanding, b.writes_outstanding, b.bytes_per_cycle},
+        dram.bus_bits);
   }
   memory::MemoryAgentConfig config;
   config.ports = mesh.ports;
