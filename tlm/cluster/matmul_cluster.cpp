@@ -88,11 +88,6 @@ void MatmulCluster::reset(Cycle start) {
   commands_ = lost_commands_ = entries_ = discarded_ = c1_hits_ = 0;
 }
 
-void MatmulCluster::set_probe(ClusterProbe* probe) {
-  probe_ = probe;
-  if (probe != nullptr) wake_next();
-}
-
 Cycle MatmulCluster::DueMask::next(Cycle now) const {
   return now + 1 + static_cast<Cycle>(std::countr_zero(std::rotr(bits_, static_cast<int>((now + 1) % 64))));
 }

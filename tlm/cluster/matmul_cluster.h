@@ -45,11 +45,14 @@ class MatmulCluster final : public sim::Unit {
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
   const ClusterParams& params() const { return params_; }
-  void set_probe(ClusterProbe* probe);
+  // Before the run, or while idle. Null: none.
+  void set_probe(ClusterProbe* probe) { probe_ = probe; }
   const noc::EndpointMisuseLog& misuse() const { return misuse_; }
   // How often quirk C1 was met since the start (0 with quirks = false), and the last time.
   std::uint64_t quirk_c1_hits() const { return c1_hits_; }
   sim::Cycle quirk_c1_cycle() const { return c1_cycle_; }
+  // d_out of section 9.1: results issued and not yet taken by the write port, modulo 2^16.
+  unsigned results_outstanding() const { return d_out_; }
   // No instruction, sweep, drain, stream or flit anywhere in the unit.
   bool idle(sim::Cycle now) const;
 
