@@ -150,7 +150,9 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
   std::uint32_t engine_taken = 0;
   for (unsigned p = 0; p < count; ++p) {
     Attachment& a = attachments_[p];
-    if (a.shown == Shown::kNothing || !a.links.out->sample_sent()) continue;
+    if (a.shown == Shown::kNothing) continue;
+    next = now + 1;  // the wires change next, or are looked at again
+    if (!a.links.out->sample_sent()) continue;
     ++a.flits_out[a.links.out->data().type_code()];
     if (a.shown == Shown::kClient)
       client_taken = true;
