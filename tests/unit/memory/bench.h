@@ -34,7 +34,10 @@ class Sender final : public sim::Unit {
   explicit Sender(std::string name, sim::FlitLink& link) : Unit(std::move(name)), link_(link) {
     link.bind_sender(*this);
   }
-  void send(Cycle from, const Flit& flit) { queue_.push_back({from, flit}); }
+  void send(Cycle from, const Flit& flit) {
+    queue_.push_back({from, flit});
+    wake_next();
+  }
   std::size_t unsent() const { return queue_.size(); }
   std::vector<Seen> accepted;
 
