@@ -45,11 +45,7 @@ struct Scalar {
     }
     return word;
   }
-  static void run(const ChainStep* steps, std::size_t count, unsigned anchor) {
-    for (const ChainStep* step = steps; step != steps + count; ++step)
-      (step->load ? load_chain : add_chain)(*step->a, *step->b, anchor, *step->tile);
-  }
-  static constexpr AccumulateKernel kKernel{"scalar", kMw, chain, load_chain, add_chain, add, emit, run};
+  static constexpr AccumulateKernel kKernel{"scalar", kMw, chain, load_chain, add_chain, add, emit};
 };
 
 template <unsigned... kIndex>

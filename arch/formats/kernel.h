@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The accumulator commands on whole sub-tiles, chosen at run time: a scalar reference and, where the
-// processor has it, an AVX2 form with the same bits (number-formats.md sections 6 to 9; cluster.md section
-// 7).
+// processor has it, an AVX2 form with the same bits (number-formats.md sections 6 to 9;
+// cluster.md section 7).
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 
 #include "arch/formats/operand.h"
@@ -12,14 +11,6 @@
 #include "arch/formats/subtile.h"
 
 namespace ktpu::arch {
-
-// One step of a batch: tile += chain(a, b), or tile = chain(a, b) when `load` is set.
-struct ChainStep {
-  SubTile* tile;
-  const OperandEntry* a;
-  const OperandEntry* b;
-  bool load;
-};
 
 // Function pointers bound to one MW. "chain" = the 16 normalised dot products of one K block; a is the A
 // entry (rows), b the B entry (columns), anchor 0..255. Nothing here allocates or throws.
@@ -33,8 +24,6 @@ struct AccumulateKernel {
   ChainFn add_chain;   // ADD: tile = tile + chain
   void (*add)(SubTile& tile, const SubTile& x);  // ADD_PEER
   Word256 (*emit)(const SubTile& tile);          // EMIT (and the output of ADD_EMIT, from the new value)
-  void (*run)(const ChainStep* steps, std::size_t count,
-              unsigned anchor);  // steps in order, tiles may repeat
 };
 
 // The kernel for `mw` (9..24, checked) under the current choice. A holder keeps the one it took.

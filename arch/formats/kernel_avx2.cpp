@@ -244,21 +244,12 @@ struct Avx2 {
     _mm256_storeu_si256(reinterpret_cast<V*>(&word), _mm256_permute4x64_epi64(packed, 0xD8));
     return word;
   }
-  static void run(const ChainStep* steps, std::size_t count, unsigned anchor) {
-    for (const ChainStep* step = steps; step != steps + count; ++step) {
-      if (step->load)
-        load_chain(*step->a, *step->b, anchor, *step->tile);
-      else
-        add_chain(*step->a, *step->b, anchor, *step->tile);
-    }
-  }
 };
 
 constexpr std::string_view kName = "avx2";
 
 template <unsigned kMw, typename K = Avx2<kMw>>
-constexpr AccumulateKernel kKernel{kName,        kMw,    K::chain, K::load_chain,
-                                   K::add_chain, K::add, K::emit,  K::run};
+constexpr AccumulateKernel kKernel{kName, kMw, K::chain, K::load_chain, K::add_chain, K::add, K::emit};
 
 template <unsigned... kIndex>
 constexpr const AccumulateKernel* pick(unsigned index, std::integer_sequence<unsigned, kIndex...>) {

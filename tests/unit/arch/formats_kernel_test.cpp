@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <iostream>
 #include <random>
-#include <vector>
 
 #include "arch/error.h"
 #include "arch/formats/kernel.h"
@@ -196,28 +195,6 @@ TEST_P(KernelWidth, AddAgreesOnEveryExponentPair) {
         expect_equal(expected, got, mw, "add");
         if (HasFatalFailure()) return;
       }
-}
-
-// A batch is the same as its steps one after the other, tiles and operands repeating.
-TEST_P(KernelWidth, BatchEqualsSingleSteps) {
-  const unsigned mw = GetParam();
-  Random random = seeded(3);
-  std::vector<OperandEntry> a(3), b(3);
-  for (unsigned i = 0; i < 3; ++i) a[i] = random_entry(random, 3), b[i] = random_entry(random, i);
-  for (const AccumulateKernel* kernel : {&scalar_kernel(mw), avx2_kernel(mw)}) {
-    if (!kernel) continue;
-    std::vector<SubTile> batch(4), single(4);
-    std::vector<ChainStep> steps;
-    for (unsigned i = 0; i < 200; ++i) {
-      const std::size_t t = i < 20 ? i % 4 : random() % 4, ia = random() % 3, ib = random() % 3;
-      const bool load = i < 4 || random() % 16 == 0;
-      steps.push_back({&batch[t], &a[ia], &b[ib], load});
-      (load ? kernel->load_chain : kernel->add_chain)(a[ia], b[ib], kGemmAnchor, single[t]);
-    }
-    kernel->run(steps.data(), steps.size(), kGemmAnchor);
-    kernel->run(steps.data(), 0, kGemmAnchor);
-    EXPECT_EQ(batch, single) << kernel->name << " mw " << mw;
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Mw, KernelWidth, testing::Range(kMinAccMw, kMaxAccMw + 1),
