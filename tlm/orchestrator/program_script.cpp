@@ -162,8 +162,10 @@ HostAction ProgramScript::next(sim::Cycle now) {
   while (queue_.empty()) {
     if (pending_relayout_) {
       pending_relayout_ = false;
+      if (probe_ != nullptr) probe_->relayout(now, step_, false);
       backdoor_.relayout(program_.steps[step_].mesh,
                          std::get<arch::StepRelayout>(program_.steps[step_].action));
+      if (probe_ != nullptr) probe_->relayout(now, step_, true);
     }
     if (!failure_.empty() || index_ == program_.steps.size()) {
       if (!ended_ && probe_ != nullptr) probe_->end(now);

@@ -26,6 +26,8 @@ class ScriptProbe {
   // A poll was met by the read whose data was there in `now`, after `reads` reads.
   virtual void poll_met(sim::Cycle /*now*/, std::size_t /*step*/, std::uint32_t /*offset*/,
                         std::uint64_t /*want*/, std::uint64_t /*mask*/, std::uint64_t /*reads*/) {}
+  // A relayout is about to change memory (done = false), and has changed it, both in `now`.
+  virtual void relayout(sim::Cycle /*now*/, std::size_t /*step*/, bool /*done*/) {}
   virtual void end(sim::Cycle /*now*/) {}
 };
 
