@@ -36,12 +36,15 @@ class Sender final : public sim::Unit {
   }
   void send(Cycle from, const Flit& flit) {
     queue_.push_back({from, flit});
-    wake_next();
+    if (running_) wake_next();
   }
   std::size_t unsent() const { return queue_.size(); }
   std::vector<Seen> accepted;
 
-  void reset(Cycle) override { offering_ = false; }
+  void reset(Cycle) override {
+    running_ = true;
+    offering_ = false;
+  }
   void drive(Cycle now) override {
     if (!queue_.empty() && queue_.front().cycle <= now) {
       if (!offering_) link_.offer(queue_.front().flit);
@@ -66,6 +69,7 @@ class Sender final : public sim::Unit {
   sim::FlitLink& link_;
   std::deque<Seen> queue_;
   bool offering_ = false;
+  bool running_ = false;
 };
 
 // Takes flits in the cycles in which `busy(cycle)` is false.
