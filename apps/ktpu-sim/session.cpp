@@ -219,6 +219,7 @@ ExitStatus run_session(const Options& options, int argc, char** argv) {
   }
   Progress progress(runner);
   simulation.set_heartbeat([&](sim::Cycle now) { progress.beat(now); });
+  sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);  // "stopped by user"
   try {
     sc_core::sc_start();
     if (simulation.failure()) std::rethrow_exception(simulation.failure());

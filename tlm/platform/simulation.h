@@ -23,7 +23,7 @@ class Simulation final : public sc_core::sc_module {
   // Host bus of mesh 0: 64-bit register reads and writes at the agent's offsets. transport_dbg() reads
   // registers at once; b_transport() is for machines whose host is a foreign model and takes the bus's three
   // cycles.
-  tlm_utils::simple_target_socket<Simulation, 64> host_socket;
+  tlm_utils::simple_target_socket_optional<Simulation, 64> host_socket;
 
   // Both must outlive the simulation. The clock is the machine's fabric clock.
   Simulation(const sc_core::sc_module_name& name, System& system, Runner& runner);
