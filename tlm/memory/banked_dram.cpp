@@ -76,10 +76,6 @@ void BankedDram::pay(sim::Cycle at) {
   bus_paid_until_ = std::max<std::uint64_t>(bus_paid_until_, at << kFraction) + beat_cost_;
 }
 
-sim::Cycle BankedDram::bus_free_from() const {
-  return (bus_paid_until_ + (1u << kFraction) - 1) >> kFraction;
-}
-
 void BankedDram::offer_read(sim::Cycle at) {
   if (out_.r_valid || reads_.size == 0 || reads_.at(0).due > at || !bus_free(at)) return;
   Burst& burst = reads_.at(0);

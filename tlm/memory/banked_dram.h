@@ -73,10 +73,10 @@ class BankedDram final : public DramDevice {
   sim::Cycle access(const DramAddress& burst, sim::Cycle from);
   std::uint64_t beat_address(const Burst& burst) const;
   void check_range(sim::Cycle now, const DramAddress& burst, bool write);
-  // Bandwidth: the bus is free in a cycle when the beats before it have been paid for.
-  bool bus_free(sim::Cycle at) const { return bus_paid_until_ <= at << kFraction; }
+  // Bandwidth: a beat may be offered in a cycle whose end the beats before it do not use up.
+  bool bus_free(sim::Cycle at) const { return bus_free_from() <= at; }
   void pay(sim::Cycle at);
-  sim::Cycle bus_free_from() const;
+  sim::Cycle bus_free_from() const { return bus_paid_until_ >> kFraction; }
   void offer_read(sim::Cycle at);
   void offer_write(sim::Cycle at);
   void store(std::uint64_t addr, const DramWriteBeat& beat);

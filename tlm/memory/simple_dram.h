@@ -12,11 +12,11 @@ namespace ktpu::memory {
 
 // In cycles; the defaults are the reference RAM.
 struct SimpleDramParams {
-  std::uint32_t first_read_beat = 1;      // address accepted to first beat offered, >= 1
-  std::vector<std::uint32_t> read_gaps;   // idle cycles after beat k: entry k mod length; empty = none
-  std::uint32_t first_write_beat = 1;     // address accepted to data ready, >= 1
-  std::vector<std::uint32_t> write_gaps;  // cycles with data ready low after beat k
-  std::uint32_t write_response = 1;       // last beat accepted to response offered, >= 1
+  std::uint32_t first_read_beat = 1;           // address accepted to first beat offered, >= 1
+  std::vector<std::uint32_t> read_gaps = {};   // idle cycles after beat k: entry k mod length; empty = none
+  std::uint32_t first_write_beat = 1;          // address accepted to data ready, >= 1
+  std::vector<std::uint32_t> write_gaps = {};  // cycles with data ready low after beat k
+  std::uint32_t write_response = 1;            // last beat accepted to response offered, >= 1
 };
 
 class SimpleDram final : public DramDevice {
