@@ -33,20 +33,20 @@
 #define KTPU_AGENT_NODE_STATUS_ALIAS 0x1800u /* the same words again */
 #define KTPU_AGENT_STAGE 0x2000u /* staging RAM, 5 words a flit */
 #define KTPU_AGENT_WORDS_PER_FLIT 0x5u /* 8-byte words of a staged flit, low word first */
-#define KTPU_PROG_STAT_RUN_LSB 0x0u /* a dispatch runs */
-#define KTPU_PROG_STAT_RUN_WIDTH 0x1u
-#define KTPU_PROG_STAT_LEFT_LSB 0x1u /* flits left; stays 1 after a run */
-#define KTPU_PROG_STAT_LEFT_WIDTH 0x10u
-#define KTPU_PROG_STAT_CREDIT_LSB 0x11u /* dispatch credit */
-#define KTPU_PROG_STAT_CREDIT_WIDTH 0x10u
-#define KTPU_NODE_STATUS_CODE_LSB 0x38u /* last signal code */
-#define KTPU_NODE_STATUS_CODE_WIDTH 0x8u
-#define KTPU_NODE_STATUS_ARG_LSB 0x18u /* last argument */
-#define KTPU_NODE_STATUS_ARG_WIDTH 0x20u
-#define KTPU_NODE_STATUS_COUNT_LSB 0x8u /* signals from this node, wrapping */
-#define KTPU_NODE_STATUS_COUNT_WIDTH 0x10u
-#define KTPU_NODE_STATUS_VALID_LSB 0x0u /* a signal was received */
-#define KTPU_NODE_STATUS_VALID_WIDTH 0x1u
+#define KTPU_PROG_STAT_RUN_LSB 0u /* a dispatch runs */
+#define KTPU_PROG_STAT_RUN_WIDTH 1u
+#define KTPU_PROG_STAT_LEFT_LSB 1u /* flits left; stays 1 after a run */
+#define KTPU_PROG_STAT_LEFT_WIDTH 16u
+#define KTPU_PROG_STAT_CREDIT_LSB 17u /* dispatch credit */
+#define KTPU_PROG_STAT_CREDIT_WIDTH 16u
+#define KTPU_NODE_STATUS_CODE_LSB 56u /* last signal code */
+#define KTPU_NODE_STATUS_CODE_WIDTH 8u
+#define KTPU_NODE_STATUS_ARG_LSB 24u /* last argument */
+#define KTPU_NODE_STATUS_ARG_WIDTH 32u
+#define KTPU_NODE_STATUS_COUNT_LSB 8u /* signals from this node, wrapping */
+#define KTPU_NODE_STATUS_COUNT_WIDTH 16u
+#define KTPU_NODE_STATUS_VALID_LSB 0u /* a signal was received */
+#define KTPU_NODE_STATUS_VALID_WIDTH 1u
 
 /* Command engine: byte offsets */
 #define KTPU_ENGINE_CTRL 0x0u /* W [0] go; R [0] busy, [1] done, [2] err */
@@ -56,22 +56,22 @@
 #define KTPU_ENGINE_CMD 0x1000u /* commands: opcode, address, data, mask */
 
 /* Flit header, as bits of the 32-bit header word */
-#define KTPU_HDR_DST_X_LSB 0x1cu /* destination column */
-#define KTPU_HDR_DST_X_WIDTH 0x4u
-#define KTPU_HDR_DST_Y_LSB 0x18u /* destination row */
-#define KTPU_HDR_DST_Y_WIDTH 0x4u
-#define KTPU_HDR_SRC_X_LSB 0x14u /* sender's column */
-#define KTPU_HDR_SRC_X_WIDTH 0x4u
-#define KTPU_HDR_SRC_Y_LSB 0x10u /* sender's row */
-#define KTPU_HDR_SRC_Y_WIDTH 0x4u
-#define KTPU_HDR_TYPE_LSB 0xcu /* flit type */
-#define KTPU_HDR_TYPE_WIDTH 0x4u
-#define KTPU_HDR_TXN_LSB 0x4u /* tag, meaning by type */
-#define KTPU_HDR_TXN_WIDTH 0x8u
-#define KTPU_HDR_LAST_LSB 0x3u /* last flit of a message, meaning by type */
-#define KTPU_HDR_LAST_WIDTH 0x1u
-#define KTPU_HDR_RSVD_LSB 0x0u /* remote marker and mesh, or word index of a response */
-#define KTPU_HDR_RSVD_WIDTH 0x3u
+#define KTPU_HDR_DST_X_LSB 28u /* destination column */
+#define KTPU_HDR_DST_X_WIDTH 4u
+#define KTPU_HDR_DST_Y_LSB 24u /* destination row */
+#define KTPU_HDR_DST_Y_WIDTH 4u
+#define KTPU_HDR_SRC_X_LSB 20u /* sender's column */
+#define KTPU_HDR_SRC_X_WIDTH 4u
+#define KTPU_HDR_SRC_Y_LSB 16u /* sender's row */
+#define KTPU_HDR_SRC_Y_WIDTH 4u
+#define KTPU_HDR_TYPE_LSB 12u /* flit type */
+#define KTPU_HDR_TYPE_WIDTH 4u
+#define KTPU_HDR_TXN_LSB 4u /* tag, meaning by type */
+#define KTPU_HDR_TXN_WIDTH 8u
+#define KTPU_HDR_LAST_LSB 3u /* last flit of a message, meaning by type */
+#define KTPU_HDR_LAST_WIDTH 1u
+#define KTPU_HDR_RSVD_LSB 0u /* remote marker and mesh, or word index of a response */
+#define KTPU_HDR_RSVD_WIDTH 3u
 
 #define KTPU_FLIT_MEM_RD_REQ 0x0u /* flit type */
 #define KTPU_FLIT_MEM_WR_REQ 0x1u /* flit type */
@@ -106,145 +106,145 @@
 #define KTPU_CTRL_ADAPTER_COUNTERS 0xe3u /* staging adapter: requests served, forwarded */
 
 /* mem_req: payload bits [255:0] */
-#define KTPU_MEM_REQ_ADDR_LSB 0xd8u /* byte address */
-#define KTPU_MEM_REQ_ADDR_WIDTH 0x28u
-#define KTPU_MEM_REQ_LEN_LSB 0xd0u /* beats - 1 (plain reads and writes) */
-#define KTPU_MEM_REQ_LEN_WIDTH 0x8u
-#define KTPU_MEM_REQ_FLAGS_LSB 0xc8u /* [4] QUANT, [5] BLAYOUT, [6] STREAM */
-#define KTPU_MEM_REQ_FLAGS_WIDTH 0x8u
-#define KTPU_MEM_REQ_COUNT_LSB 0xc0u /* entries of a STREAM read, 0 means 1 */
-#define KTPU_MEM_REQ_COUNT_WIDTH 0x8u
-#define KTPU_MEM_REQ_PEER0_LSB 0xa8u /* node byte of peer 0 */
-#define KTPU_MEM_REQ_PEER0_WIDTH 0x8u
-#define KTPU_MEM_REQ_PEER1_LSB 0xb0u /* node byte of peer 1 */
-#define KTPU_MEM_REQ_PEER1_WIDTH 0x8u
-#define KTPU_MEM_REQ_PEER2_LSB 0xb8u /* node byte of peer 2 */
-#define KTPU_MEM_REQ_PEER2_WIDTH 0x8u
-#define KTPU_MEM_REQ_N_PEER_LSB 0xa6u /* peers that also receive each entry */
-#define KTPU_MEM_REQ_N_PEER_WIDTH 0x2u
-#define KTPU_MEM_REQ_ENTRY_WORDS_LSB 0x9eu /* words per raw entry, 0 means 4 */
-#define KTPU_MEM_REQ_ENTRY_WORDS_WIDTH 0x8u
+#define KTPU_MEM_REQ_ADDR_LSB 216u /* byte address */
+#define KTPU_MEM_REQ_ADDR_WIDTH 40u
+#define KTPU_MEM_REQ_LEN_LSB 208u /* beats - 1 (plain reads and writes) */
+#define KTPU_MEM_REQ_LEN_WIDTH 8u
+#define KTPU_MEM_REQ_FLAGS_LSB 200u /* [4] QUANT, [5] BLAYOUT, [6] STREAM */
+#define KTPU_MEM_REQ_FLAGS_WIDTH 8u
+#define KTPU_MEM_REQ_COUNT_LSB 192u /* entries of a STREAM read, 0 means 1 */
+#define KTPU_MEM_REQ_COUNT_WIDTH 8u
+#define KTPU_MEM_REQ_PEER0_LSB 168u /* node byte of peer 0 */
+#define KTPU_MEM_REQ_PEER0_WIDTH 8u
+#define KTPU_MEM_REQ_PEER1_LSB 176u /* node byte of peer 1 */
+#define KTPU_MEM_REQ_PEER1_WIDTH 8u
+#define KTPU_MEM_REQ_PEER2_LSB 184u /* node byte of peer 2 */
+#define KTPU_MEM_REQ_PEER2_WIDTH 8u
+#define KTPU_MEM_REQ_N_PEER_LSB 166u /* peers that also receive each entry */
+#define KTPU_MEM_REQ_N_PEER_WIDTH 2u
+#define KTPU_MEM_REQ_ENTRY_WORDS_LSB 158u /* words per raw entry, 0 means 4 */
+#define KTPU_MEM_REQ_ENTRY_WORDS_WIDTH 8u
 
 /* signal: payload bits [255:0] */
-#define KTPU_SIGNAL_CODE_LSB 0xf8u /* signal code */
-#define KTPU_SIGNAL_CODE_WIDTH 0x8u
-#define KTPU_SIGNAL_ARG_LSB 0xd8u /* unit-defined, txn for a completed batch */
-#define KTPU_SIGNAL_ARG_WIDTH 0x20u
+#define KTPU_SIGNAL_CODE_LSB 248u /* signal code */
+#define KTPU_SIGNAL_CODE_WIDTH 8u
+#define KTPU_SIGNAL_ARG_LSB 216u /* unit-defined, txn for a completed batch */
+#define KTPU_SIGNAL_ARG_WIDTH 32u
 
 /* ctrl: payload bits [255:0] */
-#define KTPU_CTRL_OP_LSB 0xf8u /* 0 read, 1 write, 2 reply */
-#define KTPU_CTRL_OP_WIDTH 0x8u
-#define KTPU_CTRL_INDEX_LSB 0xf0u /* register index */
-#define KTPU_CTRL_INDEX_WIDTH 0x8u
-#define KTPU_CTRL_VALUE_LSB 0xb0u /* data written, or register contents */
-#define KTPU_CTRL_VALUE_WIDTH 0x40u
+#define KTPU_CTRL_OP_LSB 248u /* 0 read, 1 write, 2 reply */
+#define KTPU_CTRL_OP_WIDTH 8u
+#define KTPU_CTRL_INDEX_LSB 240u /* register index */
+#define KTPU_CTRL_INDEX_WIDTH 8u
+#define KTPU_CTRL_VALUE_LSB 176u /* data written, or register contents */
+#define KTPU_CTRL_VALUE_WIDTH 64u
 
 /* cu_data: payload bits [255:0] */
-#define KTPU_CU_DATA_BUF_ID_LSB 0xf8u /* destination buffer */
-#define KTPU_CU_DATA_BUF_ID_WIDTH 0x8u
-#define KTPU_CU_DATA_OFFSET_LSB 0xe8u /* first 32-byte granule */
-#define KTPU_CU_DATA_OFFSET_WIDTH 0x10u
-#define KTPU_CU_DATA_LEN_LSB 0xe0u /* data flits - 1 */
-#define KTPU_CU_DATA_LEN_WIDTH 0x8u
-#define KTPU_CU_DATA_FLAGS_LSB 0xd8u /* [0] signal on completion */
-#define KTPU_CU_DATA_FLAGS_WIDTH 0x8u
-#define KTPU_CU_DATA_ACK_Y_LSB 0xd4u /* row of the node that gets DATA_RECEIVED */
-#define KTPU_CU_DATA_ACK_Y_WIDTH 0x4u
-#define KTPU_CU_DATA_ACK_X_LSB 0xd0u /* its column */
-#define KTPU_CU_DATA_ACK_X_WIDTH 0x4u
+#define KTPU_CU_DATA_BUF_ID_LSB 248u /* destination buffer */
+#define KTPU_CU_DATA_BUF_ID_WIDTH 8u
+#define KTPU_CU_DATA_OFFSET_LSB 232u /* first 32-byte granule */
+#define KTPU_CU_DATA_OFFSET_WIDTH 16u
+#define KTPU_CU_DATA_LEN_LSB 224u /* data flits - 1 */
+#define KTPU_CU_DATA_LEN_WIDTH 8u
+#define KTPU_CU_DATA_FLAGS_LSB 216u /* [0] signal on completion */
+#define KTPU_CU_DATA_FLAGS_WIDTH 8u
+#define KTPU_CU_DATA_ACK_Y_LSB 212u /* row of the node that gets DATA_RECEIVED */
+#define KTPU_CU_DATA_ACK_Y_WIDTH 4u
+#define KTPU_CU_DATA_ACK_X_LSB 208u /* its column */
+#define KTPU_CU_DATA_ACK_X_WIDTH 4u
 
 /* cluster_inst: payload bits [255:0] */
-#define KTPU_CLUSTER_INST_OP_LSB 0xfcu /* 1 FILL, 2 GEMM, 3 DRAIN */
-#define KTPU_CLUSTER_INST_OP_WIDTH 0x4u
-#define KTPU_CLUSTER_INST_ADDR_LSB 0xdau /* byte address [33:0] */
-#define KTPU_CLUSTER_INST_ADDR_WIDTH 0x22u
-#define KTPU_CLUSTER_INST_ADDR_HI_LSB 0x3fu /* byte address [39:34] */
-#define KTPU_CLUSTER_INST_ADDR_HI_WIDTH 0x6u
-#define KTPU_CLUSTER_INST_N_LSB 0xcau /* FILL entries, DRAIN sub-tiles */
-#define KTPU_CLUSTER_INST_N_WIDTH 0x10u
-#define KTPU_CLUSTER_INST_SEL_LSB 0xc9u /* FILL side: 0 A, 1 B */
-#define KTPU_CLUSTER_INST_SEL_WIDTH 0x1u
-#define KTPU_CLUSTER_INST_ACC_LSB 0xc8u /* GEMM adds to the tile from the first K block */
-#define KTPU_CLUSTER_INST_ACC_WIDTH 0x1u
-#define KTPU_CLUSTER_INST_GM_LSB 0xc0u /* row groups of 4 */
-#define KTPU_CLUSTER_INST_GM_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_GN_LSB 0xb8u /* column groups of 4 */
-#define KTPU_CLUSTER_INST_GN_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_NK_LSB 0xb0u /* K blocks of 32 */
-#define KTPU_CLUSTER_INST_NK_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_ANCHOR_LSB 0xa8u /* exponent anchor */
-#define KTPU_CLUSTER_INST_ANCHOR_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_PEER0_LSB 0x90u /* node byte of peer 0 */
-#define KTPU_CLUSTER_INST_PEER0_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_PEER1_LSB 0x98u /* node byte of peer 1 */
-#define KTPU_CLUSTER_INST_PEER1_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_PEER2_LSB 0xa0u /* node byte of peer 2 */
-#define KTPU_CLUSTER_INST_PEER2_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_NPEER_LSB 0x8eu /* clusters that share the FILL */
-#define KTPU_CLUSTER_INST_NPEER_WIDTH 0x2u
-#define KTPU_CLUSTER_INST_PREQ_LSB 0x8du /* source is already MXFP7 */
-#define KTPU_CLUSTER_INST_PREQ_WIDTH 0x1u
-#define KTPU_CLUSTER_INST_EOFF_LSB 0x85u /* first L1 entry within the bank */
-#define KTPU_CLUSTER_INST_EOFF_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_AOFF_LSB 0x7du /* first A entry within its bank */
-#define KTPU_CLUSTER_INST_AOFF_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_BOFF_LSB 0x75u /* first B entry within its bank */
-#define KTPU_CLUSTER_INST_BOFF_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_EMIT_LSB 0x74u /* last K block sends its results out */
-#define KTPU_CLUSTER_INST_EMIT_WIDTH 0x1u
-#define KTPU_CLUSTER_INST_FUSE_LSB 0x73u /* DRAIN waits for emitted results */
-#define KTPU_CLUSTER_INST_FUSE_WIDTH 0x1u
-#define KTPU_CLUSTER_INST_ABANK_LSB 0x72u /* bank of L1 A to read */
-#define KTPU_CLUSTER_INST_ABANK_WIDTH 0x1u
-#define KTPU_CLUSTER_INST_BBANK_LSB 0x71u /* bank of L1 B to read */
-#define KTPU_CLUSTER_INST_BBANK_WIDTH 0x1u
-#define KTPU_CLUSTER_INST_FBANK_LSB 0x70u /* bank to fill */
-#define KTPU_CLUSTER_INST_FBANK_WIDTH 0x1u
-#define KTPU_CLUSTER_INST_DNODE_LSB 0x6fu /* destination: 0 memory, 1 node */
-#define KTPU_CLUSTER_INST_DNODE_WIDTH 0x1u
-#define KTPU_CLUSTER_INST_DST_X_LSB 0x6bu /* destination column */
-#define KTPU_CLUSTER_INST_DST_X_WIDTH 0x4u
-#define KTPU_CLUSTER_INST_DST_Y_LSB 0x67u /* destination row */
-#define KTPU_CLUSTER_INST_DST_Y_WIDTH 0x4u
-#define KTPU_CLUSTER_INST_DBUF_LSB 0x5fu /* destination buffer */
-#define KTPU_CLUSTER_INST_DBUF_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_DFLAGS_LSB 0x57u /* flags of the CU_DATA descriptor */
-#define KTPU_CLUSTER_INST_DFLAGS_WIDTH 0x8u
-#define KTPU_CLUSTER_INST_DACK_Y_LSB 0x53u /* acknowledge row */
-#define KTPU_CLUSTER_INST_DACK_Y_WIDTH 0x4u
-#define KTPU_CLUSTER_INST_DACK_X_LSB 0x4fu /* acknowledge column */
-#define KTPU_CLUSTER_INST_DACK_X_WIDTH 0x4u
-#define KTPU_CLUSTER_INST_DMESH_LSB 0x4du /* destination mesh */
-#define KTPU_CLUSTER_INST_DMESH_WIDTH 0x2u
-#define KTPU_CLUSTER_INST_DFIN_LSB 0x45u /* node byte in the far mesh */
-#define KTPU_CLUSTER_INST_DFIN_WIDTH 0x8u
+#define KTPU_CLUSTER_INST_OP_LSB 252u /* 1 FILL, 2 GEMM, 3 DRAIN */
+#define KTPU_CLUSTER_INST_OP_WIDTH 4u
+#define KTPU_CLUSTER_INST_ADDR_LSB 218u /* byte address [33:0] */
+#define KTPU_CLUSTER_INST_ADDR_WIDTH 34u
+#define KTPU_CLUSTER_INST_ADDR_HI_LSB 63u /* byte address [39:34] */
+#define KTPU_CLUSTER_INST_ADDR_HI_WIDTH 6u
+#define KTPU_CLUSTER_INST_N_LSB 202u /* FILL entries, DRAIN sub-tiles */
+#define KTPU_CLUSTER_INST_N_WIDTH 16u
+#define KTPU_CLUSTER_INST_SEL_LSB 201u /* FILL side: 0 A, 1 B */
+#define KTPU_CLUSTER_INST_SEL_WIDTH 1u
+#define KTPU_CLUSTER_INST_ACC_LSB 200u /* GEMM adds to the tile from the first K block */
+#define KTPU_CLUSTER_INST_ACC_WIDTH 1u
+#define KTPU_CLUSTER_INST_GM_LSB 192u /* row groups of 4 */
+#define KTPU_CLUSTER_INST_GM_WIDTH 8u
+#define KTPU_CLUSTER_INST_GN_LSB 184u /* column groups of 4 */
+#define KTPU_CLUSTER_INST_GN_WIDTH 8u
+#define KTPU_CLUSTER_INST_NK_LSB 176u /* K blocks of 32 */
+#define KTPU_CLUSTER_INST_NK_WIDTH 8u
+#define KTPU_CLUSTER_INST_ANCHOR_LSB 168u /* exponent anchor */
+#define KTPU_CLUSTER_INST_ANCHOR_WIDTH 8u
+#define KTPU_CLUSTER_INST_PEER0_LSB 144u /* node byte of peer 0 */
+#define KTPU_CLUSTER_INST_PEER0_WIDTH 8u
+#define KTPU_CLUSTER_INST_PEER1_LSB 152u /* node byte of peer 1 */
+#define KTPU_CLUSTER_INST_PEER1_WIDTH 8u
+#define KTPU_CLUSTER_INST_PEER2_LSB 160u /* node byte of peer 2 */
+#define KTPU_CLUSTER_INST_PEER2_WIDTH 8u
+#define KTPU_CLUSTER_INST_NPEER_LSB 142u /* clusters that share the FILL */
+#define KTPU_CLUSTER_INST_NPEER_WIDTH 2u
+#define KTPU_CLUSTER_INST_PREQ_LSB 141u /* source is already MXFP7 */
+#define KTPU_CLUSTER_INST_PREQ_WIDTH 1u
+#define KTPU_CLUSTER_INST_EOFF_LSB 133u /* first L1 entry within the bank */
+#define KTPU_CLUSTER_INST_EOFF_WIDTH 8u
+#define KTPU_CLUSTER_INST_AOFF_LSB 125u /* first A entry within its bank */
+#define KTPU_CLUSTER_INST_AOFF_WIDTH 8u
+#define KTPU_CLUSTER_INST_BOFF_LSB 117u /* first B entry within its bank */
+#define KTPU_CLUSTER_INST_BOFF_WIDTH 8u
+#define KTPU_CLUSTER_INST_EMIT_LSB 116u /* last K block sends its results out */
+#define KTPU_CLUSTER_INST_EMIT_WIDTH 1u
+#define KTPU_CLUSTER_INST_FUSE_LSB 115u /* DRAIN waits for emitted results */
+#define KTPU_CLUSTER_INST_FUSE_WIDTH 1u
+#define KTPU_CLUSTER_INST_ABANK_LSB 114u /* bank of L1 A to read */
+#define KTPU_CLUSTER_INST_ABANK_WIDTH 1u
+#define KTPU_CLUSTER_INST_BBANK_LSB 113u /* bank of L1 B to read */
+#define KTPU_CLUSTER_INST_BBANK_WIDTH 1u
+#define KTPU_CLUSTER_INST_FBANK_LSB 112u /* bank to fill */
+#define KTPU_CLUSTER_INST_FBANK_WIDTH 1u
+#define KTPU_CLUSTER_INST_DNODE_LSB 111u /* destination: 0 memory, 1 node */
+#define KTPU_CLUSTER_INST_DNODE_WIDTH 1u
+#define KTPU_CLUSTER_INST_DST_X_LSB 107u /* destination column */
+#define KTPU_CLUSTER_INST_DST_X_WIDTH 4u
+#define KTPU_CLUSTER_INST_DST_Y_LSB 103u /* destination row */
+#define KTPU_CLUSTER_INST_DST_Y_WIDTH 4u
+#define KTPU_CLUSTER_INST_DBUF_LSB 95u /* destination buffer */
+#define KTPU_CLUSTER_INST_DBUF_WIDTH 8u
+#define KTPU_CLUSTER_INST_DFLAGS_LSB 87u /* flags of the CU_DATA descriptor */
+#define KTPU_CLUSTER_INST_DFLAGS_WIDTH 8u
+#define KTPU_CLUSTER_INST_DACK_Y_LSB 83u /* acknowledge row */
+#define KTPU_CLUSTER_INST_DACK_Y_WIDTH 4u
+#define KTPU_CLUSTER_INST_DACK_X_LSB 79u /* acknowledge column */
+#define KTPU_CLUSTER_INST_DACK_X_WIDTH 4u
+#define KTPU_CLUSTER_INST_DMESH_LSB 77u /* destination mesh */
+#define KTPU_CLUSTER_INST_DMESH_WIDTH 2u
+#define KTPU_CLUSTER_INST_DFIN_LSB 69u /* node byte in the far mesh */
+#define KTPU_CLUSTER_INST_DFIN_WIDTH 8u
 
 /* vector_inst: payload bits [255:0] */
-#define KTPU_VECTOR_INST_OP_LSB 0xfcu /* 1 IMEM, 2 DESC, 3 RUN */
-#define KTPU_VECTOR_INST_OP_WIDTH 0x4u
-#define KTPU_VECTOR_INST_ADDR_LSB 0xf3u /* IMEM word address, RUN start pc */
-#define KTPU_VECTOR_INST_ADDR_WIDTH 0x9u
-#define KTPU_VECTOR_INST_WORD_LSB 0x0u /* IMEM instruction word */
-#define KTPU_VECTOR_INST_WORD_WIDTH 0x20u
-#define KTPU_VECTOR_INST_AD_LSB 0xf9u /* DESC descriptor */
-#define KTPU_VECTOR_INST_AD_WIDTH 0x3u
-#define KTPU_VECTOR_INST_FLD_LSB 0xf6u /* DESC field: 0 base, 1..4 dimension */
-#define KTPU_VECTOR_INST_FLD_WIDTH 0x3u
-#define KTPU_VECTOR_INST_VALUE_LSB 0xd4u /* DESC value [33:0] */
-#define KTPU_VECTOR_INST_VALUE_WIDTH 0x22u
-#define KTPU_VECTOR_INST_VALUE_HI_LSB 0x3fu /* DESC value [39:34] */
-#define KTPU_VECTOR_INST_VALUE_HI_WIDTH 0x6u
+#define KTPU_VECTOR_INST_OP_LSB 252u /* 1 IMEM, 2 DESC, 3 RUN */
+#define KTPU_VECTOR_INST_OP_WIDTH 4u
+#define KTPU_VECTOR_INST_ADDR_LSB 243u /* IMEM word address, RUN start pc */
+#define KTPU_VECTOR_INST_ADDR_WIDTH 9u
+#define KTPU_VECTOR_INST_WORD_LSB 0u /* IMEM instruction word */
+#define KTPU_VECTOR_INST_WORD_WIDTH 32u
+#define KTPU_VECTOR_INST_AD_LSB 249u /* DESC descriptor */
+#define KTPU_VECTOR_INST_AD_WIDTH 3u
+#define KTPU_VECTOR_INST_FLD_LSB 246u /* DESC field: 0 base, 1..4 dimension */
+#define KTPU_VECTOR_INST_FLD_WIDTH 3u
+#define KTPU_VECTOR_INST_VALUE_LSB 212u /* DESC value [33:0] */
+#define KTPU_VECTOR_INST_VALUE_WIDTH 34u
+#define KTPU_VECTOR_INST_VALUE_HI_LSB 63u /* DESC value [39:34] */
+#define KTPU_VECTOR_INST_VALUE_HI_WIDTH 6u
 
 /* 40-bit byte address */
-#define KTPU_ADDR_SPECIAL_LSB 0x27u /* 1 = aperture, 0 = DRAM */
-#define KTPU_ADDR_SPECIAL_WIDTH 0x1u
-#define KTPU_ADDR_RESERVED_LSB 0x26u /* 0; 1 keeps an address out of every aperture */
-#define KTPU_ADDR_RESERVED_WIDTH 0x1u
-#define KTPU_ADDR_MESH_LSB 0x24u /* mesh id */
-#define KTPU_ADDR_MESH_WIDTH 0x2u
-#define KTPU_ADDR_APERTURE_LSB 0x20u /* aperture when special, else DRAM address */
-#define KTPU_ADDR_APERTURE_WIDTH 0x4u
-#define KTPU_ADDR_LOCAL_LSB 0x0u /* byte address in a mesh's DRAM */
-#define KTPU_ADDR_LOCAL_WIDTH 0x24u
+#define KTPU_ADDR_SPECIAL_LSB 39u /* 1 = aperture, 0 = DRAM */
+#define KTPU_ADDR_SPECIAL_WIDTH 1u
+#define KTPU_ADDR_RESERVED_LSB 38u /* 0; 1 keeps an address out of every aperture */
+#define KTPU_ADDR_RESERVED_WIDTH 1u
+#define KTPU_ADDR_MESH_LSB 36u /* mesh id */
+#define KTPU_ADDR_MESH_WIDTH 2u
+#define KTPU_ADDR_APERTURE_LSB 32u /* aperture when special, else DRAM address */
+#define KTPU_ADDR_APERTURE_WIDTH 4u
+#define KTPU_ADDR_LOCAL_LSB 0u /* byte address in a mesh's DRAM */
+#define KTPU_ADDR_LOCAL_WIDTH 36u
 
 #endif

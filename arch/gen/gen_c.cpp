@@ -21,8 +21,8 @@ void define(std::string& out, const std::string& name, std::uint64_t value, std:
 
 void position(std::string& out, const std::string& prefix, const Field& f) {
   const std::string name = fmt::format("{}_{}", prefix, upper(f.name));
-  define(out, name + "_LSB", f.lsb, f.meaning);
-  define(out, name + "_WIDTH", f.width, "");
+  fmt::format_to(std::back_inserter(out), "#define KTPU_{}_LSB {}u /* {} */\n#define KTPU_{}_WIDTH {}u\n",
+                 name, f.lsb, f.meaning, name, f.width);
 }
 
 template <class S>

@@ -172,7 +172,8 @@ class Assembler {
       if (it == known.end()) {
         std::vector<std::string_view> names;
         for (const auto& k : known) names.push_back(k.first);
-        fail(t, fmt::format("\"{}\" is not known here{}", t.text, did_you_mean(t.text, names)));
+        fail(t, fmt::format("\"{}\" is not known here (allowed: {}){}", t.text, fmt::join(names, ", "),
+                            did_you_mean(t.text, names)));
       }
       if (std::find(seen.begin(), seen.end(), t.text) != seen.end())
         fail(t, fmt::format("\"{}\" is given twice", t.text));

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each rule of the static check fires on a program that breaks it and not on the one beside it.
+#include "arch/program/lint.h"
+
+#include <set>
+
+#include "arch/program/text.h"
+#include "tests/unit/arch/program_support.h"
+
+namespace ktpu::arch {
+namespace {
+
+// Rules that fire on instructions staged from slot 0 and kicked to cluster (1,1) in one round.
+std::set<std::string> rules(const std::string& text) {
+  std::set<std::string> names;
+  for (const LintFinding& f : lint(assemble(text, "test"))) names.emplace(f.rule);
+  return names;
+}
+std::set<std::string> cluster(const std::string& instructions, unsigned count) {
+  return rules(fmt::format(
+      "machine \"m\" staging=128\nunit matmul_cluster (1,1) tiles=256 l1_a=512 l1_b=256 inst_depth=32\n"
+      "round \"r\"\nbaseline (1,1)\nstage 0 {{\n{}}}\ncredit 32\nkick (1,1) slots=0..{}\nawait (1,1) {}\n",
+      instructions, count - 1, count));
+}
+using Rules = std::set<std::string>;
+
+TEST(Lint, ClusterSection15Fill) {
+  EXPECT_EQ(cluster("fill a n=255 from=0\nfill b n=16 eoff=240 from=0\n", 2), Rules{});
+  EXPECT_EQ(cluster("fill a n=256 from=0\n", 1), Rules{"fill-count"});
+  EXPECT_EQ(cluster("fill a n=17 eoff=240 from=0\n", 1), Rules{"fill-bank"});
+  EXPECT_EQ(cluster("fill b n=1 fbank=1 from=0\n", 1), Rules{"l1-capacity"});
+  EXPECT_EQ(cluster("fill a n=1 npeer=1 peer0=(2,1) from=0\n", 1), Rules{"fill-peers"});
+}
+
+TEST(Lint, ClusterSection15Gemm) {
+  EXPECT_EQ(cluster("gemm gm=16 gn=16 nk=8 aoff=128\n", 1), Rules{});
+  EXPECT_EQ(cluster("gemm gm=16 gn=4 nk=8 aoff=129\n", 1), Rules{"gemm-bank"});
+  EXPECT_EQ(cluster("gemm gm=1 gn=1 nk=1 bbank=1\n", 1), Rules{"l1-capacity"});
+  EXPECT_EQ(cluster("gemm gm=17 gn=16 nk=1\n", 1), Rules{"tile-capacity"});
+  EXPECT_EQ(cluster("gemm gm=1 gn=1 nk=1 anchor=41\n", 1), Rules{"gemm-anchor"});
+  EXPECT_EQ(cluster("gemm acc gm=1 gn=1 nk=1\n", 1), Rules{"tile-unloaded"});
+  EXPECT_EQ(cluster("gemm gm=2 gn=3 nk=1\ngemm acc gm=3 gn=2 nk=1\n", 2), Rules{"acc-shape"});
+}
+
+TEST(Lint, ClusterSection15Emit) {
+  const std::string drain = "drain fuse n=4 to=0x40\n";
+  EXPECT_EQ(cluster("gemm emit gm=2 gn=2 nk=2 to=0x40\n" + drain, 2), Rules{});
+  EXPECT_EQ(cluster("gemm emit gm=2 gn=2 nk=1 to=0x40\n" + drain, 2), Rules{"emit-load"});
+  EXPECT_EQ(cluster("gemm emit gm=2 gn=2 nk=2 to=0x40\n", 1), Rules{"emit-order"});
+  EXPECT_EQ(cluster("gemm emit gm=2 gn=2 nk=2 to=0x40\ngemm emit gm=2 gn=2 nk=2 to=0x40\n" + drain, 3),
+            Rules{"emit-order"});
+  EXPECT_EQ(cluster("gemm emit gm=2 gn=2 nk=2 to=0x40\ndrain n=4 to=0x40\n", 2), Rules{"emit-order"});
+  EXPECT_EQ(cluster("gemm emit gm=2 gn=2 nk=2 to=0x60\n" + drain, 2), Rules{"fuse-destination"});
+  EXPECT_EQ(cluster("gemm emit gm=2 gn=1 nk=2 to=0x40\n" + drain, 2), Rules{"fuse-count"});
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=2\n" + drain, 2), Rules{"fuse-alone"});
+  EXPECT_EQ(
+      cluster("gemm emit gm=2 gn=2 nk=2 dnode dbuf=2 dst=(2,1)\ndrain fuse n=4 to=0 dnode dbuf=2 dst=(2,1)\n",
+              2),
+      Rules{"emit-buffer"});
+}
+
+TEST(Lint, ClusterSection15DrainAndRaces) {
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=1\ndrain n=4 to=0x40\n", 2), Rules{});
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=1\ndrain n=5 to=0x40\n", 2), Rules{"tile-unloaded"});
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=1\ndrain n=4 to=0x48\n", 2), Rules{"drain-align"});
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=1\ndrain n=4 dnode dbuf=2 dst=(1,1)\n", 2), Rules{"peer-self"});
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=1\ndrain n=4 dnode dbuf=2 dst=(2,1) to=0x20\n", 2), Rules{"peer-odd"});
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=2\nfill a n=1 eoff=3 from=0\n", 2), Rules{"fill-race"});
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=2\nfill a n=1 eoff=4 from=0\n", 2), Rules{});
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=2\nfill a n=1 fbank=1 from=0\n", 2), Rules{});
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=2\ndrain n=4 to=0\nfill a n=1 eoff=3 from=0\n", 3), Rules{});
+  EXPECT_EQ(cluster("cluster op=7\n", 1), Rules{"cluster-opcode"});
+  EXPECT_EQ(cluster("wr_req addr=0 len=8\ncluster op=0\n", 2),
+            (Rules{"write-burst", "cluster-opcode", "await-count"}));
+}
+
+TEST(Lint, OrchestratorSection11Host) {
+  const std::string head = "machine \"m\" staging=128\nunit matmul_cluster (1,1) inst_depth=4\n";
+  const std::string stage = "stage 0 {\nfill a n=1 from=0 last\nfill a n=1 from=0 last\n}\n";
+  const std::string kick = "kick (1,1) slots=0..1\n";
+  EXPECT_EQ(rules(head + stage + "credit 2\n" + kick), Rules{});
+  EXPECT_EQ(rules(head + stage + kick), Rules{"credit-missing"});
+  EXPECT_EQ(rules(head + stage + "credit 1\n" + kick), Rules{"credit-low"});
+  EXPECT_EQ(rules(head + "credit 2\n" + kick), Rules{"kick-unstaged"});
+  EXPECT_EQ(rules(head + stage + "credit 8\n" + kick + kick + kick), Rules{"credit-depth"});
+  EXPECT_EQ(rules(head + stage + "credit 2\n" + kick + stage), Rules{"stage-overwrite"});
+  EXPECT_EQ(rules(head + stage + "credit 2\n" + kick + "poll PROG_STAT & 1 == 0\n" + stage), Rules{});
+  EXPECT_EQ(rules(head + "baseline (1,1)\n" + stage + "credit 2\n" + kick + "await (1,1) 3\n"),
+            Rules{"await-count"});
+  EXPECT_EQ(rules(head + stage + "credit 2\nwrite PROG_DST = 0x11\nwrite PROG_KICK = 1\n"),
+            Rules{"kick-empty"});
+  const std::string raw = "write PROG_DST = 0x11\nwrite PROG_LEN = 1\nwrite PROG_KICK = 1\n";
+  EXPECT_EQ(rules(head + stage + "credit 2\n" + raw), Rules{});
+  EXPECT_EQ(rules(head + stage + "credit 2\n" + raw + "write PROG_KICK = 1\n"), Rules{"kick-lost"});
+  EXPECT_EQ(rules(head + stage + "credit 2\n" + raw + "write PROG_DST = 0x12\n"), Rules{"dst-live"});
+}
+
+TEST(Lint, FindingsNameStepAndInstruction) {
+  const auto findings =
+      lint(assemble("stage 0 {\nfill a n=256 from=0 last\n}\ncredit 1\nkick (1,1) slots=0..0\n", "t"));
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(to_text(findings[0]),
+            "step 2: error: slot 0 for node (1,1), `fill a from=0x0 n=256 last`: n=256: the unit counts "
+            "entries in 8 bits, "
+            "more than 255 never complete [fill-count]");
+}
+
+TEST(Lint, EveryRuleIsListed) {
+  std::set<std::string_view> names;
+  for (const LintRule& r : lint_rules()) EXPECT_TRUE(names.insert(r.name).second) << r.name;
+  for (const auto& f : lint(everything())) EXPECT_TRUE(names.contains(f.rule)) << f.rule;
+}
+
+}  // namespace
+}  // namespace ktpu::arch
