@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# ktpu_verilate(target PREFIX V<top> TOP <module> SOURCES a.sv ... [DEFINES ...] [OPT -O2] [PARAMETERS N=1 ...]):
-# one static library of Verilated code with the class PREFIX. Failing assertions throw (rtl_models/twin.h).
-set(KTPU_RTL_PRIM_DIR "${CMAKE_CURRENT_LIST_DIR}/prim")
-set(KTPU_RTL_DIR "${CMAKE_CURRENT_LIST_DIR}")
-
+# ktpu_verilate(target PREFIX V<top> TOP <module> SOURCES a.sv ... [OPT -O2] [PARAMETERS N=1 ...] [NO_ASSERT]):
+# one static library of Verilated code with the class PREFIX. Failing assertions throw (rtl_models/twin.h);
+# NO_ASSERT leaves them out, and lint with them.
+#
 # -fno-reloop: Verilator 5.006 emits an undeclared loop variable when it rolls the copies of a wide sampled input
-# into a loop.
+# into a loop. The generated files are small and share large headers, hence one unity file a target; Verilator's
+# own runtime is built once (ktpu_verilated).
 function(ktpu_verilate target)
-  cmake_parse_arguments(ARG "" "PREFIX;TOP;OPT" "SOURCES;PARAMETERS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_ASSERT" "PREFIX;TOP;OPT" "SOURCES;PARAMETERS" ${ARGN})
   if(NOT ARG_OPT)
     set(ARG_OPT -O2)
   endif()
@@ -15,17 +15,23 @@ function(ktpu_verilate target)
   if(KTPU_WAVES)
     set(trace TRACE TRACE_STRUCTS)
   endif()
+  set(checks -Wall --assert)
+  if(ARG_NO_ASSERT)
+    set(checks -Wno-lint -Wno-style)
+  endif()
   set(parameters "")
   foreach(parameter ${ARG_PARAMETERS})
     list(APPEND parameters "-G${parameter}")
   endforeach()
   add_library(${target} STATIC)
   verilate(${target} SOURCES ${ARG_SOURCES} TOP_MODULE ${ARG_TOP} PREFIX ${ARG_PREFIX} ${trace}
-    VERILATOR_ARGS -O3 -fno-reloop -Wall --assert --x-assign fast --x-initial fast -I${KTPU_RTL_PRIM_DIR} ${parameters}
-    OPT_FAST ${ARG_OPT} OPT_SLOW -O0 OPT_GLOBAL ${ARG_OPT})
-  target_compile_definitions(${target} PUBLIC VL_TIME_CONTEXT PRIVATE VL_USER_STOP VL_USER_FATAL)
-  target_compile_options(${target} PRIVATE -w -include "${KTPU_RTL_DIR}/verilated_print.h")
-  target_link_libraries(${target} PUBLIC ktpu::rtl_twin)
+    VERILATOR_ARGS -O3 -fno-reloop ${checks} --x-assign fast --x-initial fast
+      "-I${CMAKE_CURRENT_FUNCTION_LIST_DIR}/prim" ${parameters})
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources EXCLUDE REGEX "/include/verilated[a-z_]*[.]cpp$")
+  set_target_properties(${target} PROPERTIES SOURCES "${sources}" UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  target_compile_options(${target} PRIVATE -w ${ARG_OPT})
+  target_link_libraries(${target} PUBLIC ktpu::rtl_twin ktpu_verilated)
   # Verilated headers are not ours: no warnings from them.
   get_target_property(directories ${target} INTERFACE_INCLUDE_DIRECTORIES)
   set_target_properties(${target} PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${directories}")
