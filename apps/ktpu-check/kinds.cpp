@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/ktpu-check/kinds.h"
+
+#include <algorithm>
+
+#include "apps/check_formats/check_formats.h"
+#include "apps/ktpu-check/row_kinds.h"
+#include "apps/ktpu-check/rows.h"
+
+namespace ktpu::check {
+
+using nlohmann::json;
+
+namespace {
+
+template <std::size_t N>
+struct Name {
+  char text[N];
+  constexpr Name(const char (&value)[N]) { std::copy_n(value, N, text); }
+};
+
+template <Name kStem>
+void check_formats(const json& row, Differences& differences) {
+  RowResult result;
+  check_formats_row(kStem.text, row, result);
+  if (!result.equal) differences.add(result.field, result.expected, result.got);
+}
+
+template <Name kStem>
+Kind formats(std::vector<std::string_view> fields) {
+  return {"formats", kStem.text, check_formats<kStem>, {}, false, std::move(fields)};
+}
+
+Kind rtl(std::string_view stem, void (*check)(const json&, Differences&),
+         std::vector<std::string_view> fields) {
+  return {"rtl", stem, check, {}, false, std::move(fields)};
+}
+
+Kind later(std::string_view folder, std::string_view stem, std::string_view why,
+           std::vector<std::string_view> fields = {}) {
+  return {folder, stem, nullptr, why, false, std::move(fields)};
+}
+
+constexpr std::string_view kVectorKernels = "needs vector core kernels";
+constexpr std::string_view kController = "needs the controller";
+constexpr std::string_view kCompiler = "needs the compiler";
+
+// Where one kind's fields include another's, the longer list comes first.
+std::vector<Kind> make_kinds() {
+  return {
+      {"programs", "", check_program, {}, false, {"flit_words", "steps", "machine"}},
+
+      rtl("noc", check_noc, {"kind", "flits", "fields"}),
+      rtl("noc", check_noc, {"src", "dst", "accept_to_deliver"}),
+      rtl("cycles_cluster", check_cycles_cluster, {"op", "inject_to_issue"}),
+      rtl("cycles_dispatch", check_cycles_dispatch, {"target", "instruction", "unit_signal_out"}),
+      rtl("cycles_mesh8", check_cycles_mesh8, {"clusters", "first_kick_cycle"}),
+      rtl("cycles_matmul", check_cycles_matmul, {"M", "N", "K", "start", "cycles_to_last_signal"}),
+      rtl("vectors_matmul", check_vectors_matmul, {"M", "N", "K", "A", "B", "C"}),
+      rtl("vectors_acc", check_vectors_acc, {"a_words", "b_words", "anchor"}),
+      rtl("vectors_quant", check_vectors_quant, {"b_layout", "src", "words"}),
+      {"rtl", "sim_speed", nullptr, {}, true, {"design", "cycles_per_cpu_second"}},
+      later("rtl", "cycles_vector", kVectorKernels, {"kernel", "vl", "instr_cycles"}),
+      later("rtl", "vectors_veckernel", kVectorKernels, {"kernel", "vl", "inputs"}),
+      later("rtl", "vectors_valu", "needs the vector ALU", {"op", "alu_opcode", "cases"}),
+      later("rtl", "cycles_mover", "needs the memory mover",
+            {"op", "coalesce", "first_read_to_last_write_beat"}),
+      later("rtl", "cycles_interlink", "needs the interlink", {"kind", "destination_mesh"}),
+
+      formats<"mxfp7_entry">({"side", "lanes", "entry"}),
+      formats<"mxfp7_quant">({"h", "scale", "q"}),
+      formats<"acc_from_partial">({"part", "fa", "fb", "acc"}),
+      formats<"acc_add">({"a", "b", "sum"}),
+      formats<"subtile_chain">({"nk", "A", "B", "acc"}),
+      formats<"acc_to_fp16">({"acc", "fp16"}),
+      formats<"acc_to_e8m15">({"acc", "e8m15"}),
+      formats<"e8m15_to_mem">({"e8m15", "fp16", "fp32"}),
+      formats<"fp16_to_e8m15">({"fp16", "e8m15"}),
+      formats<"fp32_to_e8m15">({"fp32", "e8m15"}),
+
+      later("vector", "program", kVectorKernels, {"imem", "desc", "pc"}),
+      later("vector", "cvt", "needs the vector converters", {"cvt", "in", "out"}),
+      later("vector", "reduce", "needs vector reductions", {"kind", "vl", "va"}),
+      later("vector", "", "needs the vector ALU", {"op", "a", "r"}),
+      later("controller", "", kController, {"rl", "wl", "quirks"}),
+      later("compiler", "", kCompiler, {"id", "path"}),
+  };
+}
+
+bool has_fields(const json& row, const std::vector<std::string_view>& fields) {
+  return row.is_object() && !fields.empty() &&
+         std::all_of(fields.begin(), fields.end(), [&](std::string_view f) { return row.contains(f); });
+}
+
+// The nearest folder above the file that is one of the recorded tree's; empty: none.
+std::string_view tree_folder(const std::filesystem::path& file) {
+  std::error_code ignored;
+  std::filesystem::path full = std::filesystem::absolute(file, ignored).lexically_normal();
+  for (std::filesystem::path at = full.parent_path(); at.has_relative_path(); at = at.parent_path()) {
+    const std::string name = at.filename().string();
+    for (const Kind& kind : kinds())
+      if (kind.folder == name) return kind.folder;
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = make_kinds();
+  return all;
+}
+
+const Kind* kind_of(const std::filesystem::path& file, const json& row) {
+  const std::string stem = file_stem(file);
+  const std::string_view folder = tree_folder(file);
+  const auto find = [&](auto&& matches) -> const Kind* {
+    const auto found = std::find_if(kinds().begin(), kinds().end(), matches);
+    return found == kinds().end() ? nullptr : &*found;
+  };
+  const auto in_folder = [&](const Kind& k) { return k.folder == folder; };
+  if (const Kind* k = find([&](const Kind& c) { return in_folder(c) && c.stem == stem; })) return k;
+  if (const Kind* k = find([&](const Kind& c) { return in_folder(c) && has_fields(row, c.fields); }))
+    return k;
+  if (const Kind* k = find([&](const Kind& c) { return has_fields(row, c.fields); })) return k;
+  if (const Kind* k = find([&](const Kind& c) { return in_folder(c) && c.stem.empty(); })) return k;
+  return find([&](const Kind& c) { return !c.stem.empty() && c.stem == stem; });
+}
+
+}  // namespace ktpu::check

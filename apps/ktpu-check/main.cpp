@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays recorded files on the machine and compares every exact field.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "apps/ktpu-check/check_file.h"
+#include "arch/error.h"
+
+namespace {
+
+using ktpu::arch::ExitStatus;
+namespace fs = std::filesystem;
+
+// Folders stand for all files under them, in name order.
+std::vector<fs::path> expand(const std::vector<std::string>& arguments) {
+  std::vector<fs::path> files;
+  for (const std::string& argument : arguments) {
+    if (!fs::is_directory(argument)) {
+      files.emplace_back(argument);
+      continue;
+    }
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::recursive_directory_iterator(argument))
+      if (entry.is_regular_file()) found.push_back(entry.path());
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+void print(const fs::path& file, const ktpu::check::FileResult& result, std::size_t shown) {
+  fmt::print("{} rows {} equal {}\n", file.string(), result.rows, result.equal);
+  if (!result.error.empty()) fmt::print("  {}\n", result.error);
+  for (const std::string& remark : result.remarks) fmt::print("  {}\n", remark);
+  std::size_t lines = 0;
+  for (const auto& row : result.differing) {
+    for (const auto& d : row.differences.kept()) {
+      if (lines++ == shown) break;
+      fmt::print("  row {} field {}: expected {}, got {}\n", row.number, d.field, d.expected, d.got);
+    }
+    if (lines > shown) break;
+  }
+  if (lines > shown) fmt::print("  and more\n");
+  std::fflush(stdout);
+}
+
+int run(const std::vector<std::string>& arguments, std::size_t shown) {
+  std::size_t rows = 0, equal = 0;
+  bool unreadable = false;
+  for (const fs::path& file : expand(arguments)) {
+    const ktpu::check::FileResult result = ktpu::check::check_file(file, shown + 1);
+    if (result.ignored) continue;
+    print(file, result, shown);
+    rows += result.rows;
+    equal += result.equal;
+    unreadable |= !result.error.empty();
+  }
+  fmt::print("total rows {} equal {}\n", rows, equal);
+  if (unreadable || rows == 0) return static_cast<int>(ExitStatus::kUserError);
+  return static_cast<int>(equal == rows ? ExitStatus::kOk : ExitStatus::kExpectFailed);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Replays recorded files (.json, .jsonl, either also .gz) and compares every exact field. Exit status: "
+      "0 all "
+      "rows are equal, 1 some differ or cannot be replayed by this version, 2 a file cannot be read or holds "
+      "no "
+      "rows."};
+  app.name("ktpu-check");
+  std::vector<std::string> files;
+  std::size_t shown = 8;
+  app.add_option("FILE", files,
+                 "Recorded files, or folders of them; the kind follows from folder, name and fields")
+      ->required()
+      ->check(CLI::ExistingPath);
+  app.add_option("--differences", shown, "Differences to print per file")->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);
+    return status == 0 ? 0 : static_cast<int>(ExitStatus::kUserError);
+  }
+  try {
+    return run(files, shown);
+  } catch (const ktpu::arch::UserError& error) {
+    fmt::print(stderr, "ktpu-check: {}\n", error.what());
+    return static_cast<int>(error.status());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "ktpu-check: internal error: {}\n", error.what());
+    return static_cast<int>(ExitStatus::kInternal);
+  }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function per kind of row: runs it on the machine and compares every exact field
+// (vectors/rtl/README.md, vectors/programs/README.md).
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "apps/ktpu-check/compare.h"
+
+namespace ktpu::check {
+
+void check_noc(const nlohmann::json& row, Differences& differences);
+void check_cycles_cluster(const nlohmann::json& row, Differences& differences);
+void check_cycles_dispatch(const nlohmann::json& row, Differences& differences);
+void check_cycles_matmul(const nlohmann::json& row, Differences& differences);
+void check_cycles_mesh8(const nlohmann::json& row, Differences& differences);
+void check_vectors_matmul(const nlohmann::json& row, Differences& differences);
+void check_vectors_acc(const nlohmann::json& row, Differences& differences);
+void check_vectors_quant(const nlohmann::json& row, Differences& differences);
+void check_program(const nlohmann::json& row, Differences& differences);
+
+}  // namespace ktpu::check
