@@ -260,8 +260,7 @@ TEST(Reader, MissingRouters) {  // fabric.md section 6.1, last sentences
   EXPECT_EQ(mesh.router_at({1, 2}), nullptr);
   expect_error(good_with("      - [ mem, mat, .,   src ]", "      - [ mem, mat, x,   @@src ]"),
                "meshes.0.grid.2.3: 'src' hangs on router (2,2), which the picture leaves out");
-  // The way from (2,1) to (1,2) is X first, through (1,1): whole. From (3,2) there is none left if (2,2) is
-  // out, and a hole in the middle of a ring breaks straight lines.
+  // X first, then Y: a hole in the middle of a square is on the way from (1,1) to (2,3).
   const std::string ring =
       "version: 1\nname: x\nclock_mhz: 300\nmeshes:\n  - units: {t: {kind: null}}\n    grid: @@[[., ., ., ., "
       ".], [., t, "
