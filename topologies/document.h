@@ -19,6 +19,8 @@ inline constexpr std::size_t kMaxNodes = 60000;  // four meshes of 16x16 cells n
 
 inline constexpr std::size_t kMaxKeys = 1000;  // of one map; the largest sensible one names 256 + 196 nodes
 
+inline constexpr std::size_t kMaxFiles = 100;  // included by one machine, repeats counted
+
 // A place that is cheap to copy: tens of thousands of nodes share one file name.
 struct Mark {
   std::shared_ptr<const std::string> file;
@@ -53,10 +55,11 @@ struct DocEntry {
   Doc value;
 };
 
-// How many nodes may still be made; shared by a file and all it includes, so that no mixture of aliases and
-// includes can grow without bound.
+// How many nodes may still be made and files read; shared by a file and all it includes, so that no mixture
+// of aliases and includes can grow without bound.
 struct Budget {
   std::size_t nodes = kMaxNodes;
+  std::size_t files = kMaxFiles;
 };
 
 // Parses one YAML document. `name` is what messages call the text. Merge keys (`<<`) are applied; an empty

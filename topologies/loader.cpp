@@ -25,9 +25,13 @@ std::string read_text(const fs::path& path, const std::string& shown, const Mark
   // Only regular files: a pipe or a device may never end.
   if (!fs::exists(status)) fail("no such file");
   if (!fs::is_regular_file(status)) fail(fs::is_directory(status) ? "it is a folder" : "not a regular file");
+  const auto size = fs::file_size(path, error);
+  if (error || size > kMaxFileBytes)
+    fail(fmt::format("{} bytes; a topology file has at most {}", size, kMaxFileBytes));
   std::ifstream in(path, std::ios::binary);
   if (!in) fail("no permission");
-  std::string text(kMaxFileBytes + 1, '\0');
+  // Exactly `size` bytes: some files of the system claim none and never end.
+  std::string text(static_cast<std::size_t>(size), '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad()) fail("read error");
   text.resize(static_cast<std::size_t>(in.gcount()));
@@ -76,6 +80,8 @@ class Includer {
     if (depth >= kMaxIncludes)
       fail_at(name.mark,
               fmt::format("includes nested more than {} deep; does a file include itself?", kMaxIncludes));
+    if (budget_.files == 0) fail_at(name.mark, fmt::format("more than {} included files", kMaxFiles));
+    --budget_.files;
     const fs::path path = folder / fs::path(name.text);
     const std::string shown = path.string();
     Doc doc = parse_document(read_text(path, shown, &name.mark), shown, budget_);
