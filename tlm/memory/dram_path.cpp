@@ -28,7 +28,7 @@ DramPath::DramPath(const Config& config, DramDevice& device, MisuseLog& misuse)
       aw_(FifoShape::async(latency::kDramFifoAw.value)),
       w_(FifoShape::async(latency::kDramFifoW.value)),
       b_(FifoShape::async(latency::kDramFifoB.value)),
-      r_(FifoShape::async(latency::kDramFifoR.value)),
+      r_(make_read_fifos(config, device.bus_bits())),
       order_(FifoShape::sync(kOrderDepth)) {
   if (lanes_ == 0)
     throw arch::UserError::make("a DRAM bus of {} bits: the memory agent needs 256, 512 or 1024",
@@ -37,6 +37,20 @@ DramPath::DramPath(const Config& config, DramDevice& device, MisuseLog& misuse)
     throw arch::UserError::make("reads_in_flight is {}: it must be 1..{}", config.reads_in_flight,
                                 kMaxReadsInFlight);
   KTPU_CHECK(config.requesters <= kMaxRequesters, "{} requesters", config.requesters);
+}
+
+std::vector<sim::Fifo<DramPath::ReadWord>> DramPath::make_read_fifos(const Config& config,
+                                                                     unsigned bus_bits) {
+  std::vector<sim::Fifo<ReadWord>> fifos;
+  std::uint32_t depth = latency::kDramFifoR.value;
+  if (config.reads_in_flight == 1) {
+    fifos.emplace_back(FifoShape::async(depth));
+  } else {
+    const std::uint32_t entry_beats = arch::address::kEntryBytesFp16 * 8 / bus_bits;
+    depth = std::max(depth, std::bit_ceil(config.reads_in_flight * entry_beats));
+    for (unsigned i = 0; i < config.requesters; ++i) fifos.emplace_back(FifoShape::async(depth));
+  }
+  return fifos;
 }
 
 void DramPath::attach(unsigned requester, DramWires& wires) {
@@ -57,7 +71,7 @@ void DramPath::reset(sim::Cycle start) {
   aw_.reset();
   w_.reset();
   b_.reset();
-  r_.reset();
+  for (auto& fifo : r_) fifo.reset();
   order_.reset();
   mux_open_ = pulse_ = false;
   packing_ = {};
@@ -186,9 +200,9 @@ void DramPath::move_write_data(sim::Cycle now, bool w_full) {
   mux_open_ = !packing_.last;
 }
 
-void DramPath::return_read_data(sim::Cycle now) {
-  if (!r_.readable(now)) return;
-  const ReadWord& word = r_.head();
+void DramPath::return_read_data(sim::Cycle now, sim::Fifo<ReadWord>& fifo) {
+  if (!fifo.readable(now)) return;
+  const ReadWord& word = fifo.head();
   Requester& r = requesters_[word.id];
   DramWires& wires = *r.wires;
   if (!wires.r_ready) return;  // and everybody behind waits
@@ -198,7 +212,7 @@ void DramPath::return_read_data(sim::Cycle now) {
   wires.r_last = --track.beats == 0;
   ++words_read_;
   if (++track.lane == lanes_ || wires.r_last) {
-    r_.pop(now);
+    fifo.pop(now);
     track.lane = 0;
   }
   if (wires.r_last) {
@@ -209,7 +223,7 @@ void DramPath::return_read_data(sim::Cycle now) {
 
 bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
   const DramOutputs& out = device_.out();
-  const bool w_full = w_.full(), r_full = r_.full(), b_full = b_.full();
+  const bool w_full = w_.full(), r_full = out.r_valid && r_[read_fifo(out.r_id)].full(), b_full = b_.full();
 
   // What crosses the DRAM bus in this cycle.
   DramInputs in;
@@ -244,7 +258,7 @@ bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
   // From the requesters' side; `in_flight` of the arbiters is the registered one, so grants come first.
   grant(now);
   move_write_data(now, w_full);
-  return_read_data(now);
+  for (auto& fifo : r_) return_read_data(now, fifo);
   if (pulse_) requesters_[pulse_id_].wires->b = true;
   pulse_ = b_.readable(now);
   if (pulse_) {
@@ -259,7 +273,7 @@ bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
     ReadWord word;
     word.words = out.r_data.words;
     word.id = out.r_id;
-    r_.push(now, word);
+    r_[read_fifo(out.r_id)].push(now, word);
     ++read_beats_;
     if (probe) probe->on_read_beat(now, out.r_id, out.r_last);
   }
@@ -282,14 +296,16 @@ sim::Cycle DramPath::next(sim::Cycle now) const {
     if (!r.held || r.held_write || r.in_flight < config_.reads_in_flight) return soon;
   }
   const DramOutputs& out = device_.out();
-  if ((out.r_valid && !r_.full()) || (out.b_valid && !b_.full())) return soon;
+  if ((out.r_valid && !r_[read_fifo(out.r_id)].full()) || (out.b_valid && !b_.full())) return soon;
   sim::Cycle next = device_due_;
   if (mux_open_) {
     if (requesters_[mux_.id].wires->w_data != nullptr && !w_.full()) return soon;
   } else {
     next = std::min(next, order_.readable_from());
   }
-  if (!r_.empty() && requesters_[r_.head().id].wires->r_ready) next = std::min(next, r_.readable_from());
+  for (const auto& fifo : r_)
+    if (!fifo.empty() && requesters_[fifo.head().id].wires->r_ready)
+      next = std::min(next, fifo.readable_from());
   next = std::min(next, b_.readable_from());
   if (out.ar_ready) next = std::min(next, ar_.readable_from());
   if (out.aw_ready) next = std::min(next, aw_.readable_from());
@@ -333,7 +349,8 @@ void DramPath::visit(sim::Archive& archive) {
   aw_.visit(archive, "aw_fifo");
   w_.visit(archive, "w_fifo");
   b_.visit(archive, "b_fifo");
-  r_.visit(archive, "r_fifo");
+  for (std::size_t i = 0; i < r_.size(); ++i)
+    r_[i].visit(archive, r_.size() == 1 ? std::string("r_fifo") : fmt::format("r_fifo{}", i));
   order_.visit(archive, "order_fifo");
   archive.state("mux_open", mux_open_, 1);
   archive.state("mux_requester", mux_.id, 3);
@@ -366,9 +383,10 @@ void DramPath::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
     if (r.wires->aw_valid)
       waits.push_back({fmt::format("requester {}: write at {:#x} not granted", i, r.wires->aw_addr)});
   }
-  if (!r_.empty() && !requesters_[r_.head().id].wires->r_ready)
-    waits.push_back(
-        {fmt::format("read data of requester {} is not taken and blocks all others", r_.head().id)});
+  for (const auto& fifo : r_)
+    if (!fifo.empty() && !requesters_[fifo.head().id].wires->r_ready)
+      waits.push_back({fmt::format("read data of requester {} is not taken{}", fifo.head().id,
+                                   r_.size() == 1 ? " and blocks all others" : "")});
   if (!ar_.empty() && !device_.out().ar_ready) waits.push_back({"DRAM takes no read address"});
   if (!aw_.empty() && !device_.out().aw_ready) waits.push_back({"DRAM takes no write address"});
   for (sim::Wait& wait : device_.waits(now)) waits.push_back(std::move(wait));

@@ -106,7 +106,9 @@ class DramPath {
 
   void grant(sim::Cycle now);
   void move_write_data(sim::Cycle now, bool w_full);
-  void return_read_data(sim::Cycle now);
+  void return_read_data(sim::Cycle now, sim::Fifo<ReadWord>& fifo);
+  std::size_t read_fifo(unsigned id) const { return r_.size() == 1 ? 0 : id; }
+  static std::vector<sim::Fifo<ReadWord>> make_read_fifos(const Config& config, unsigned bus_bits);
   int pick(const Arbiter& arbiter) const;
   AddressWord narrow(std::uint64_t addr, std::uint32_t beats, unsigned id, arch::Coord origin) const;
   void check_address(sim::Cycle now, std::uint64_t addr, arch::Coord origin, bool write);
@@ -123,7 +125,9 @@ class DramPath {
   sim::Fifo<AddressWord> ar_, aw_;
   sim::Fifo<DramWriteBeat> w_;
   sim::Fifo<std::uint64_t> b_;
-  sim::Fifo<ReadWord> r_;
+  // One for all requesters (section 7.3: whoever stalls blocks the others). With more than one read in flight
+  // each requester has its own, deep enough for what it may have asked for: the order is per requester only.
+  std::vector<sim::Fifo<ReadWord>> r_;
   sim::Fifo<WriteOrder> order_;
   bool mux_open_ = false;
   WriteOrder mux_{};

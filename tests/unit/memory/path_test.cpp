@@ -234,17 +234,32 @@ TEST(Memory_7_3, TwoReadersShareTheDram) {
 
 // A requester that stalls blocks everybody's data behind its own, up to the FIFO and then the DRAM.
 TEST(Memory_7_3, StalledRequesterBlocksOthers) {
-  PathBench bench(256, {}, 4, 16);
+  PathBench bench;
   bench.ends[0].stalled = [](Cycle now) { return now < 300; };
-  for (unsigned k = 0; k < 6; ++k) bench.ends[0].reads.push_back({10, 0x1000 * k, 8});
-  for (unsigned k = 0; k < 6; ++k) bench.ends[1].reads.push_back({10, 0x1000 * k, 8});
+  bench.ends[0].reads.push_back({10, 0, 100});
+  bench.ends[1].reads.push_back({11, 0x1000, 8});
   bench.run(300);
   EXPECT_EQ(bench.bus.r.size(), 65u);  // R FIFO: 64 + 1
   EXPECT_TRUE(bench.ends[1].beats.empty());
   bench.run(600);
   EXPECT_EQ(bench.ends[0].beats.front(), 300u);
-  EXPECT_EQ(bench.ends[0].beats.size(), 48u);
+  EXPECT_EQ(bench.ends[0].beats.size(), 100u);
+  EXPECT_EQ(bench.ends[1].beats.size(), 8u);
+}
+
+// With several reads in flight only a requester's own data wait for it.
+TEST(Memory_7_3, StalledRequesterAloneWithManyReads) {
+  PathBench bench(256, {}, 4, 16);
+  bench.ends[0].stalled = [](Cycle now) { return now < 300; };
+  for (unsigned k = 0; k < 6; ++k) {
+    bench.ends[0].reads.push_back({10, 0x1000 * k, 8});
+    bench.ends[1].reads.push_back({10, 0x1000 * k, 8});
+  }
+  bench.run(300);
   EXPECT_EQ(bench.ends[1].beats.size(), 48u);
+  bench.run(600);
+  EXPECT_EQ(bench.ends[0].beats.front(), 300u);
+  EXPECT_EQ(bench.ends[0].beats.size(), 48u);
 }
 
 TEST(Memory_7_3, WriteFifosFillUp) {
