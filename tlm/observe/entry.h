@@ -38,12 +38,13 @@ struct Location {
 struct Entry {
   std::string path;  // "cluster@2,1.dispatch.credit"
   EntryKind kind = EntryKind::kState;
-  unsigned width = 64;        // bits, 1..64; 256 for a flit's payload
-  std::string_view unit;      // counters: "cycles", "flits", "bytes", ...; empty for states and wires
-  std::string_view sentence;  // what it means
-  std::string_view formula;   // how it is worked out, when it is
-  std::string_view source;    // which implementation it came from: "model", "rtl", ...
-  std::string_view node;      // the unit or link it belongs to
+  unsigned width = 64;         // bits, 1..64; 256 for a flit's payload
+  std::string_view unit;       // counters: "cycles", "flits", "bytes", ...; empty for states and wires
+  std::string_view sentence;   // what it means
+  std::string_view formula;    // how it is worked out, when it is
+  std::string_view source;     // which implementation it came from: "model", "rtl", ...
+  std::string_view node;       // the unit or link it belongs to
+  sim::Unit* owner = nullptr;  // the unit that visits it; null for wires and values of the platform
   Location location;
 
   // The value now, low 64 bits, masked to `width`. Wires and states: within a cycle or between steps.

@@ -62,8 +62,11 @@ std::string explain_metric(const Metric& metric) {
 }
 
 std::string explain_invariant(const Invariant& invariant) {
-  return fmt::format("{}\n  checked:  {} = {} at the end of a run\n  broken:   {}\n", invariant.name,
-                     invariant.left, invariant.right, invariant.sentence);
+  std::string text =
+      fmt::format("{}\n  checked:  {} {} {} at the end of a run\n", invariant.name, invariant.left,
+                  invariant.relation == Relation::kEqual ? "=" : "<=", invariant.right);
+  if (!invariant.unless.empty()) text += fmt::format("  only if:  {} = 0\n", invariant.unless);
+  return text + fmt::format("  broken:   {}\n", invariant.sentence);
 }
 
 // "4", "exit 4", "exit4", "no_progress"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tlm/observe/registry.h"
 
+#include <unordered_map>
+#include <utility>
+
 #include "arch/error.h"
 #include "tlm/observe/glob.h"
 #include "tlm/observe/scoped_archive.h"
@@ -50,6 +53,7 @@ class RegistryWalk final : public ScopedArchive {
     entry.formula = registry_.intern(info.formula);
     entry.source = registry_.intern(source_);
     entry.node = registry_.intern(unit_.name());
+    entry.owner = &unit_;
     return entry;
   }
 
@@ -129,6 +133,35 @@ void Registry::add(sim::Engine& engine, const std::function<std::string_view(con
   };
   for (sim::Unit* unit : engine.units()) add(*unit, source(unit));
   for (sim::LinkBase* link : engine.links()) add(*link, source(link->sender()));
+  add_link_sums(engine);
+}
+
+void Registry::add_link_sums(sim::Engine& engine) {
+  using Links = std::vector<sim::FlitLink*>;
+  std::unordered_map<const sim::Unit*, std::pair<Links, Links>> links;  // in, out
+  for (sim::LinkBase* base : engine.links()) {
+    auto* link = dynamic_cast<sim::FlitLink*>(base);
+    if (link == nullptr) continue;
+    if (link->receiver() != nullptr) links[link->receiver()].first.push_back(link);
+    if (link->sender() != nullptr) links[link->sender()].second.push_back(link);
+  }
+  const auto sum = [this](const sim::Unit& unit, std::string_view name, std::string_view sentence, Links of) {
+    add_value(fmt::format("{}.links.{}", unit.name(), name), EntryKind::kCounter, 64, "flits", sentence,
+              [of = std::move(of)] {
+                std::uint64_t total = 0;
+                for (sim::FlitLink* link : of) total += link->transferred();
+                return total;
+              });
+    entries_.back().node = intern(unit.name());
+    entries_.back().formula = intern(name == "flits_in" ? "sum of transferred over the links it receives from"
+                                                        : "sum of transferred over the links it sends on");
+  };
+  for (const sim::Unit* unit : engine.units()) {
+    const auto it = links.find(unit);
+    if (it == links.end()) continue;
+    sum(*unit, "flits_in", "Flits this unit took from the links it hangs on", it->second.first);
+    sum(*unit, "flits_out", "Flits this unit sent on the links it hangs on", it->second.second);
+  }
 }
 
 void Registry::add_value(std::string path, EntryKind kind, unsigned width, std::string_view unit,

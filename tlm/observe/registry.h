@@ -35,7 +35,8 @@ class Registry {
   // Wires valid, busy and, for a link of flits, the header fields and payload; counters transferred and
   // stalled_cycles.
   void add(sim::LinkBase& link, std::string_view source = "model");
-  // All units, then all links of a domain. `source_of` is asked for each unit; a link has its sender's.
+  // All units, then all links of a domain, and for each unit the sums over its flit links: X.links.flits_in
+  // and X.links.flits_out. `source_of` is asked for each unit; a link has its sender's.
   void add(sim::Engine& engine, const std::function<std::string_view(const sim::Unit&)>& source_of = {});
   // A value that belongs to no unit. `path` = node + "." + last part.
   void add_value(std::string path, EntryKind kind, unsigned width, std::string_view unit,
@@ -58,6 +59,7 @@ class Registry {
  private:
   friend class RegistryWalk;
   void push(Entry entry);
+  void add_link_sums(sim::Engine& engine);
   std::string_view intern(std::string_view text);
   void push_node(std::string_view name, NodeKind kind, std::string_view source);
 

@@ -86,6 +86,11 @@ std::optional<std::optional<double>> evaluate(const Expression& formula, const M
   }
 }
 
+bool holds(const std::optional<double>& left, Relation relation, const std::optional<double>& right) {
+  if (relation == Relation::kEqual) return left == right;
+  return left && right && *left <= *right;
+}
+
 Row fact_row(std::string_view name, std::string_view unit, std::string_view sentence, std::uint64_t value) {
   Row row;
   row.name = name;
@@ -103,8 +108,8 @@ std::string Violation::text() const {
   const auto show = [](const std::optional<double>& value) {
     return value ? fmt::format("{}", *value) : std::string("no value");
   };
-  return fmt::format("{}: {} (= {}) is not {} (= {}). {}", name, left, show(left_value), right,
-                     show(right_value), sentence);
+  return fmt::format("{}: {} (= {}) is {} {} (= {}). {}", name, left, show(left_value),
+                     relation == Relation::kEqual ? "not" : "more than", right, show(right_value), sentence);
 }
 
 void Statistics::add(Metric metric) {
@@ -115,6 +120,7 @@ void Statistics::add(Metric metric) {
 void Statistics::add(Invariant invariant) {
   left_.push_back(Expression::parse(invariant.left));
   right_.push_back(Expression::parse(invariant.right));
+  unless_.push_back(Expression::parse(invariant.unless.empty() ? "0" : invariant.unless));
   invariants_.push_back(std::move(invariant));
 }
 
@@ -182,11 +188,14 @@ std::vector<Violation> Statistics::check() const {
   const auto check_one = [&](std::size_t index, std::string_view node) {
     const Invariant& invariant = invariants_[index];
     names.node = node;
+    const auto under_way = evaluate(unless_[index], names, invariant.optional);
+    if (!under_way || *under_way != 0) return;
     const auto left = evaluate(left_[index], names, invariant.optional);
     const auto right = evaluate(right_[index], names, invariant.optional);
-    if (!left || !right || *left == *right) return;
+    if (!left || !right || holds(*left, invariant.relation, *right)) return;
     violations.push_back({node.empty() ? invariant.name : fmt::format("{}.{}", node, invariant.name),
-                          invariant.sentence, invariant.left, invariant.right, *left, *right});
+                          invariant.sentence, invariant.left, invariant.right, invariant.relation, *left,
+                          *right});
   };
   for (std::size_t i = 0; i < invariants_.size(); ++i) {
     if (invariants_[i].over == Over::kRun) {

@@ -36,22 +36,27 @@ enum class Over : std::uint8_t { kRun, kUnits, kLinks };
 // is left out for that node.
 struct Metric {
   Over over = Over::kRun;
-  std::string pattern;  // kUnits, kLinks
-  std::string name;     // the last part; the full name is node + "." + name
-  std::string unit;     // "%", "GB/s", "TFLOP/s", "flits/cycle", ...
-  std::string sentence;
-  std::string formula;
+  std::string pattern = {};  // kUnits, kLinks
+  std::string name = {};     // the last part; the full name is node + "." + name
+  std::string unit = {};     // "%", "GB/s", "TFLOP/s", "flits/cycle", ...
+  std::string sentence = {};
+  std::string formula = {};
   bool optional = false;
 };
 
+enum class Relation : std::uint8_t { kEqual, kAtMost };
+
 struct Invariant {
   Over over = Over::kRun;
-  std::string pattern;
-  std::string name;
-  std::string sentence;  // what is wrong with the run if it does not hold
-  std::string left;      // formulas; they must be equal at the end of a run
-  std::string right;
-  bool optional = false;
+  std::string pattern = {};
+  std::string name = {};
+  std::string sentence = {};  // what is wrong with the run if it does not hold
+  std::string left = {};      // formulas, compared at the end of a run
+  std::string right = {};
+  Relation relation = Relation::kEqual;
+  std::string unless =
+      {};                 // a formula: what is still under way; not checked where it is not 0. Empty: always
+  bool optional = false;  // a name that a node does not have: not checked there
 };
 
 struct Row {
@@ -66,6 +71,7 @@ struct Violation {
   std::string name;  // of the invariant, with its node
   std::string sentence;
   std::string left, right;  // formulas
+  Relation relation = Relation::kEqual;
   std::optional<double> left_value, right_value;
   std::string text() const;  // one line with both sides
 };
@@ -95,7 +101,7 @@ class Statistics {
   std::vector<Metric> metrics_;
   std::vector<Expression> formulas_;  // of metrics_
   std::vector<Invariant> invariants_;
-  std::vector<Expression> left_, right_;  // of invariants_
+  std::vector<Expression> left_, right_, unless_;  // of invariants_
 };
 
 }  // namespace ktpu::observe

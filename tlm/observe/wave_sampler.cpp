@@ -47,6 +47,8 @@ WaveSampler::WaveSampler(const std::vector<const Entry*>& entries) {
     signals_.push_back({entry->path, entry->width, entry->kind == EntryKind::kState});
     offset_.push_back(static_cast<std::uint32_t>(store_.size()));
     store_.resize(store_.size() + words_of(entry->width), 0);
+    if (entry->owner != nullptr && (synced_.empty() || synced_.back() != entry->owner))
+      synced_.push_back(entry->owner);
     const Location& where = entry->location;
     const std::uint64_t mask = entry->width >= 64 ? ~0ull : (1ull << entry->width) - 1;
     if (where.link != nullptr) {
@@ -100,6 +102,7 @@ void WaveSampler::sample(sim::Cycle cycle, WaveSink& sink) {
   sink_ = &sink;
   cycle_ = cycle;
   any_ = false;
+  for (sim::Unit* unit : synced_) unit->sync(cycle);
   sample_links();
   sample_values();
   sample_computed();

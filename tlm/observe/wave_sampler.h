@@ -32,6 +32,10 @@ class WaveSampler {
 
   const std::vector<Signal>& signals() const { return signals_; }  // in the order of `entries`
 
+  // Whether something watched may change while its unit sleeps: registers are then to be sampled in skipped
+  // cycles, too. Wires never do.
+  bool needs_skipped_cycles() const { return !synced_.empty(); }
+
   // Compares everything with the last call and reports what differs. The first call reports every value but
   // those of flits that are not valid.
   void sample(sim::Cycle cycle, WaveSink& sink);
@@ -89,6 +93,7 @@ class WaveSampler {
   std::vector<WatchedLink> links_;
   std::vector<WatchedField> fields_;  // of one link together
   std::vector<WatchedValue> values_;
+  std::vector<sim::Unit*> synced_;  // owners of watched registers: they may keep them lazily
   std::vector<WatchedUnit> units_;
   std::vector<WatchedFunction> functions_;
   ComputedValues computed_;

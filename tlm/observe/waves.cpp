@@ -55,6 +55,7 @@ WaveFile::WaveFile(const Registry& registry, const std::string& path, const Wave
       sink_(std::make_unique<Sink>(writer_, time_base_)) {
   if (options_.from > options_.to)
     throw arch::UserError::make("the wave window {}..{} ends before it begins", options_.from, options_.to);
+  options_.to = std::min(options_.to, WaveOptions{}.to);  // so that `to` + 1 is a cycle number
   writer_.header(sampler_.signals(), time_base_, clock_comment(time_base_));
 }
 
@@ -65,8 +66,11 @@ void WaveFile::on_cycle(sim::Cycle now) {
 }
 
 void WaveFile::on_skip(sim::Cycle first, sim::Cycle end) {
-  const sim::Cycle at = std::max(first, options_.from);
-  if (at < end && at <= options_.to) look(at);
+  const sim::Cycle stop = std::min(end, options_.to + 1);
+  for (sim::Cycle at = std::max(first, options_.from); at < stop; ++at) {
+    look(at);
+    if (!sampler_.needs_skipped_cycles() || limit_cycle_ != sim::kNever || finished_) return;
+  }
 }
 
 void WaveFile::look(sim::Cycle cycle) {
@@ -132,6 +136,8 @@ class WaveRing::Store final : public WaveSink {
     offset_.push_back(base_.size());
     known_.assign(sampler.signals().size(), false);
   }
+
+  sim::Cycle keep() const { return keep_; }
 
   void begin(sim::Cycle cycle) override {
     forget_before(cycle + 1 > keep_ ? cycle + 1 - keep_ : 0);
@@ -224,7 +230,12 @@ WaveRing::WaveRing(const Registry& registry, const std::vector<std::string>& sco
 WaveRing::~WaveRing() = default;
 
 void WaveRing::on_cycle(sim::Cycle now) { sampler_.sample(now, *store_); }
-void WaveRing::on_skip(sim::Cycle first, sim::Cycle) { sampler_.sample(first, *store_); }
+void WaveRing::on_skip(sim::Cycle first, sim::Cycle end) {
+  const sim::Cycle keep = store_->keep();
+  if (!sampler_.needs_skipped_cycles()) end = first + 1;
+  for (sim::Cycle at = std::max(first, end > keep ? end - keep : 0); at < end; ++at)
+    sampler_.sample(at, *store_);
+}
 
 void WaveRing::dump(const std::string& path, sim::Cycle end, double clock_mhz) const {
   store_->dump(path, end, clock_mhz);

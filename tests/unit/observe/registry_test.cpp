@@ -40,7 +40,11 @@ TEST(ObserveRegistry, ListsEveryVisitedValueOnceUnderItsFullName) {
                                              "source@1,1.out.rsvd",
                                              "source@1,1.out.payload",
                                              "source@1,1.out.transferred",
-                                             "source@1,1.out.stalled_cycles"}));
+                                             "source@1,1.out.stalled_cycles",
+                                             "source@1,1.links.flits_in",
+                                             "source@1,1.links.flits_out",
+                                             "sink@2,1.links.flits_in",
+                                             "sink@2,1.links.flits_out"}));
 }
 
 TEST(ObserveRegistry, KeepsKindWidthUnitSentenceFormulaAndSource) {
@@ -74,6 +78,15 @@ TEST(ObserveRegistry, ReadsValuesAsTheyAreNowAlsoThoseWithoutAnAddress) {
   EXPECT_EQ(machine.registry.at("source@1,1.out.type").read(), 8u);
   EXPECT_EQ(machine.registry.at("source@1,1.out.payload").read(), 0x1004u);
   EXPECT_EQ(machine.registry.at("sink@2,1.table").read(), 7u);
+}
+
+TEST(ObserveRegistry, SumsTheLinksOfAUnit) {
+  TestMachine machine;
+  machine.engine.run_until(200);
+  EXPECT_EQ(machine.registry.at("source@1,1.links.flits_out").read(), 12u);
+  EXPECT_EQ(machine.registry.at("source@1,1.links.flits_in").read(), 0u);
+  EXPECT_EQ(machine.registry.at("sink@2,1.links.flits_in").read(), 12u);
+  EXPECT_EQ(machine.registry.at("sink@2,1.links.flits_in").node, "sink@2,1");
 }
 
 TEST(ObserveRegistry, AStateIsMaskedToItsWidth) {

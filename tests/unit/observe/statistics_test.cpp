@@ -117,6 +117,26 @@ TEST(ObserveStatistics, InvariantsHoldAndAreReportedWhenBroken) {
   EXPECT_EQ(f.statistics.check().at(1).name, "source@1,1.out.counted_twice");
 }
 
+TEST(ObserveStatistics, AnInvariantMayBeABoundOrWaitUntilAllIsDone) {
+  Fixture f;
+  f.statistics.add(
+      Invariant{.name = "bound", .left = "sum(*.served)", .right = "12", .relation = Relation::kAtMost});
+  f.statistics.add(Invariant{.name = "later", .left = "1", .right = "2", .unless = "sum(*.served) - 11"});
+  f.statistics.add(Invariant{.over = Over::kUnits,
+                             .pattern = "*",
+                             .name = "sinks_only",
+                             .left = "served",
+                             .right = "12",
+                             .optional = true});
+  EXPECT_TRUE(f.statistics.check().empty());
+  --f.machine.sink.served_;
+  ASSERT_EQ(f.statistics.check().size(), 2u);
+  EXPECT_EQ(f.statistics.check()[0].name, "later");
+  EXPECT_EQ(f.statistics.check()[1].name, "sink@2,1.sinks_only");
+  f.machine.sink.served_ += 2;
+  EXPECT_EQ(f.statistics.check()[0].text(), "bound: sum(*.served) (= 13) is more than 12 (= 12). ");
+}
+
 TEST(ObserveStatistics, FlitsInFlightCountInTheMiddleOfARun) {
   TestMachine machine(12, 1, 40);
   Statistics statistics(machine.registry);

@@ -147,6 +147,55 @@ TEST(ObserveWaves, IdleSkipOnAndOffGiveEqualBytes) {
   }
 }
 
+// A unit that sleeps through a count and works it out when asked.
+class Lazy final : public sim::Unit {
+ public:
+  using Unit::Unit;
+  void reset(sim::Cycle start) override { start_ = start; }
+  void drive(sim::Cycle) override {}
+  sim::Cycle clock(sim::Cycle now) override {
+    sync(now + 1);
+    return now < start_ + 100 ? start_ + 100 : sim::kNever;
+  }
+  void sync(sim::Cycle now) override { position_ = now < start_ + 100 ? (now - start_) / 10 : 10; }
+  void visit(sim::Archive& archive) override { archive.state("position", position_, 8); }
+
+ private:
+  sim::Cycle start_ = 0;
+  std::uint64_t position_ = 0;
+};
+
+TEST(ObserveWaves, RegistersThatAreKeptLazilyAreShownInTheirCycles) {
+  const auto run = [](bool idle_skip, bool ring) {
+    Lazy unit("lazy");
+    sim::Engine engine;
+    engine.add(unit);
+    engine.set_idle_skip(idle_skip);
+    engine.elaborate();
+    Registry registry;
+    registry.add(engine);
+    const std::string path = temp("lazy.vcd");
+    WaveOptions options = all_signals();
+    WaveFile file(registry, path, options);
+    WaveRing last(registry, options.scope, 60);
+    engine.add(file);
+    engine.add(last);
+    engine.run_until(130);
+    file.finish(130);
+    if (ring) last.dump(path, 130, options.clock_mhz);
+    return slurp(path);
+  };
+  const std::string text = run(true, false);
+  EXPECT_EQ(text, run(false, false));
+  EXPECT_EQ(run(true, true), run(false, true));
+  const auto vcd = VcdReader::from_text(text);
+  const auto& changes = vcd.changes("lazy.position");
+  ASSERT_EQ(changes.size(), 11u);
+  for (std::size_t i = 0; i < changes.size(); ++i) EXPECT_EQ(changes[i].time, 2 * 10 * i);
+  const auto last = VcdReader::from_text(run(true, true));
+  EXPECT_EQ(last.changes("lazy.position").size(), 4u);  // 7 in cycle 70, then 8, 9, 10
+}
+
 TEST(ObserveWaves, OnlyTimesWithAChangeAreWritten) {
   TestMachine machine(3, 50, 2);
   const auto vcd = VcdReader::from_text(run_file(machine, all_signals(), 5000));
