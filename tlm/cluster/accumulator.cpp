@@ -62,9 +62,13 @@ void Accumulator::start(const SweepJob& job, std::uint32_t period) {
   lost_ = 0;
   plain_[0] = job.gm * job.nk <= std::min(256u, a_mask_ + 1);
   plain_[1] = job.gn * job.nk <= std::min(256u, b_mask_ + 1);
-  // The walk comes back to a tile after min(gm*gn, tiles) commands; pacing only looks at gm*gn (section 8).
-  const std::uint32_t distinct = std::min(job.tiles(), tile_mask_ + 1);
-  hazard_ = job_total_ > distinct && distinct * period < kReuseMin;
+  // Pacing only looks at gm*gn (section 8). A walk over more sub-tiles than there are comes back to a tile
+  // after `tiles` commands, and at a new K block after the remainder.
+  hazard_ = false;
+  if (job.tiles() > tile_mask_ + 1) {
+    const std::uint32_t rest = job.tiles() & tile_mask_;
+    hazard_ = (tile_mask_ + 1) * period < kReuseMin || (job.nk > 1 && rest != 0 && rest * period < kReuseMin);
+  }
 }
 
 bool Accumulator::reads(Side side, unsigned entry, std::uint32_t& first, std::uint32_t& last) const {

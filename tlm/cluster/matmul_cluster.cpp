@@ -81,7 +81,7 @@ void MatmulCluster::reset(Cycle start) {
   push_base_ = push_tail_ = 0;
   d_out_ = d_left_ = d_tile_ = barrier_n_ = 0;
   d_run_ = d_send_ = d_gap_ = batch_ = barrier_ = false;
-  batch_open_ = false;
+  batch_open_ = told_unloaded_ = told_hazard_ = false;
   for (bool& level : shown_) level = false;
   accounted_ = start;
   compute_cycles_ = fill_cycles_ = drain_cycles_ = stall_cycles_ = fills_ = gemms_ = drains_ = unknown_ = 0;
@@ -376,6 +376,8 @@ bool MatmulCluster::gemm_may_start(Cycle now, bool drain) const {
 
 void MatmulCluster::start_gemm(Cycle now) {
   data_.execute(sweep_.issued(), sweep_);
+  collect_reports(now);
+  told_unloaded_ = told_hazard_ = false;
   SweepJob job;
   job.gm = inst_.eff_gm();
   job.gn = inst_.eff_gn();
@@ -408,6 +410,7 @@ void MatmulCluster::start_gemm(Cycle now) {
 }
 
 void MatmulCluster::start_drain(Cycle now, std::uint16_t taken) {
+  if (!inst_.fuse) told_unloaded_ = told_hazard_ = false;
   const std::uint16_t n = static_cast<std::uint16_t>(inst_.eff_n());
   if (inst_.fuse) {
     barrier_ = taken < n;

@@ -188,7 +188,8 @@ class MatmulCluster final : public sim::Unit {
   std::uint16_t d_left_ = 0, d_tile_ = 0, barrier_n_ = 0;
 
   ClusterProbe* probe_ = nullptr;
-  bool shown_[3]{};  // levels last told to the probe
+  bool shown_[3]{};                                   // levels last told to the probe
+  bool told_unloaded_ = false, told_hazard_ = false;  // reported for what runs now
   // For check_program(): the emitting GEMM whose fused DRAIN has not come yet.
   bool batch_open_ = false;
   arch::ClusterInst batch_inst_{};

@@ -91,19 +91,26 @@ void MatmulCluster::check_program(Cycle now) {
   }
 }
 
+// Once an instruction (or peer stream) each.
 void MatmulCluster::collect_reports(Cycle now) {
-  if (const auto unloaded = data_.take_unloaded(); unloaded.count != 0)
-    report(unloaded.cycle, "tile-never-loaded",
-           fmt::format(
-               "{} read of sub-tiles that no LOAD ever wrote, the first one {}: a real machine has undefined "
-               "bits there, the model zeros",
-               unloaded.count, unloaded.tile));
-  if (const std::uint32_t hazards = data_.take_hazards(); hazards != 0)
+  if (const auto unloaded = data_.take_unloaded(); unloaded.count != 0 && !told_unloaded_) {
+    told_unloaded_ = true;
+    report(
+        unloaded.cycle, "tile-never-loaded",
+        fmt::format(
+            "sub-tile {} was read although no LOAD ever wrote it: a real machine has undefined bits there, "
+            "the model zeros",
+            unloaded.tile));
+  }
+  if (data_.take_hazards() != 0 && !told_hazard_) {
+    told_hazard_ = true;
     report(
         now, "reuse-distance",
         fmt::format(
-            "{} accumulator commands met an unfinished write of their sub-tile (less than {} cycles before)",
-            hazards, arch::latency::kReuseMin.value));
+            "an accumulator command met an unfinished write of its sub-tile (less than {} cycles before) and "
+            "worked on the old value",
+            arch::latency::kReuseMin.value));
+  }
 }
 
 void MatmulCluster::probe_cycle(Cycle now, bool drain) {

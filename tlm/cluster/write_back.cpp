@@ -102,7 +102,7 @@ bool WriteBack::clock(Cycle now, bool drain_busy, bool flit_taken) {
   }
   if (full || !queue_.readable(now)) return false;
   const Granule& granule = queue_.head();
-  if (held == 0) first_[collect_] = granule.index;
+  if (held == 0) first_[collect_] = static_cast<std::uint16_t>(granule.index);
   bank_[collect_][held] = granule.word;
   ++count_[collect_];
   queue_.pop(now);

@@ -44,7 +44,7 @@ class WriteBack {
   static constexpr unsigned kBurst = 8;
   struct Granule {
     arch::Word256 word;
-    std::uint16_t index;
+    std::uint64_t index;  // 16 bits of the machine; no padding, archives see the bytes
   };
   void load_flit();
 
