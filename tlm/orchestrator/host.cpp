@@ -47,10 +47,11 @@ sim::Cycle Host::clock(sim::Cycle now) {
   if (now < ready_at_) return ready_at_;
 
   if (waiting_) {
-    // Cycles since the later of the end of the previous step and the last handshake, this one not counted:
-    // a handshake of this very cycle is not seen before the next.
+    // Counted from the later of the end of the previous step (its first free cycle) and the cycle of the last
+    // handshake: the recorded relayouts and quiet rounds start 257 cycles after the last write beat, whose
+    // response is one cycle later.
     const sim::Cycle last = quiet_ != nullptr && quiet_->any_dram_handshake()
-                                ? std::max(quiet_->last_dram_handshake() + 1, quiet_since_)
+                                ? std::max(quiet_->last_dram_handshake(), quiet_since_)
                                 : quiet_since_;
     if (now < last + action_.cycles) {
       ready_at_ = last + action_.cycles;
