@@ -85,7 +85,7 @@ void MatmulCluster::reset(Cycle start) {
   for (bool& level : shown_) level = false;
   accounted_ = start;
   compute_cycles_ = fill_cycles_ = drain_cycles_ = stall_cycles_ = fills_ = gemms_ = drains_ = unknown_ = 0;
-  commands_ = lost_commands_ = entries_ = discarded_ = c1_hits_ = 0;
+  commands_ = sweep_commands_ = lost_commands_ = entries_ = discarded_ = c1_hits_ = 0;
 }
 
 Cycle MatmulCluster::DueMask::next(Cycle now) const {
@@ -392,6 +392,7 @@ void MatmulCluster::start_gemm(Cycle now) {
   data_.start(job, period_of(job));
   sweep_.start(now + 1, job.total(), period_of(job));
   commands_ += job.total();
+  sweep_commands_ += job.total();
   emit_from_ = emits_seen_ = job.emit ? (job.nk - 1) * job.tiles() : ~0u;
   emit_real_ = job.emit && !job.load(job.nk - 1);
   if (job.emit) {

@@ -196,8 +196,8 @@ class MatmulCluster final : public sim::Unit {
   sim::Cycle accounted_ = 0;
   noc::EndpointMisuseLog misuse_;
   std::uint64_t compute_cycles_ = 0, fill_cycles_ = 0, drain_cycles_ = 0, stall_cycles_ = 0, fills_ = 0,
-                gemms_ = 0, drains_ = 0, unknown_ = 0, commands_ = 0, lost_commands_ = 0, entries_ = 0,
-                discarded_ = 0, c1_hits_ = 0;
+                gemms_ = 0, drains_ = 0, unknown_ = 0, commands_ = 0, sweep_commands_ = 0, lost_commands_ = 0,
+                entries_ = 0, discarded_ = 0, c1_hits_ = 0;
   sim::Cycle c1_cycle_ = 0;
 };
 

@@ -241,6 +241,8 @@ void MatmulCluster::visit(sim::Archive& a) {
             "Cycles in which a sweep could not issue because 112 or more results waited to leave.");
   a.counter("commands", commands_, "commands",
             "Accumulator commands of started sweeps, drains and peer streams.");
+  a.counter("sweep_commands", sweep_commands_, "commands",
+            "Accumulator commands of started sweeps, each with one product of 4x32 by 32x4 (512 multiply-adds).");
   a.counter("lost_commands", lost_commands_, "commands", "Sweep commands lost to another owner of the port.");
   a.counter("entries_written", entries_, "entries", "L1 entries written.");
   a.counter("flits_discarded", discarded_, "flits", "Received flits of a type the unit does not use.");
