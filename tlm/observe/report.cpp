@@ -20,7 +20,8 @@ std::string exact_number(const Row& row) {
 
 std::string short_number(const Row& row) {
   if (row.is_count) return fmt::format("{}", row.count);
-  return row.value ? fmt::format("{:.4g}", *row.value) : std::string("n/a");
+  if (!row.value) return "n/a";
+  return *row.value < 1000 ? fmt::format("{:.4g}", *row.value) : fmt::format("{:.0f}", *row.value);
 }
 
 bool is_zero(const Row& row) { return row.is_count ? row.count == 0 : !row.value || *row.value == 0; }
@@ -39,7 +40,8 @@ std::string csv_field(std::string_view text) {
 
 std::string human_table(const Statistics& statistics, bool zeros) {
   std::string text;
-  for (const auto& [key, value] : statistics.facts().manifest) text += fmt::format("{}: {}\n", key, value);
+  for (const auto& [key, value] : statistics.facts().manifest)
+    if (value.find('\n') == std::string::npos) text += fmt::format("{}: {}\n", key, value);
   std::vector<Row> rows = statistics.rows();
   if (!zeros) std::erase_if(rows, is_zero);
   std::size_t name_width = 4, number_width = 5;

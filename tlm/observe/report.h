@@ -9,7 +9,8 @@
 
 namespace ktpu::observe {
 
-// Aligned columns for people. Rows that are 0 are left out unless `zeros`; violations come last.
+// Aligned columns for people. Rows that are 0 are left out unless `zeros`, as are manifest values of several
+// lines; violations come last.
 std::string human_table(const Statistics& statistics, bool zeros = false);
 // {"manifest": {...}, "statistics": {NAME: {value, unit, source, formula, sentence}}, "violations": [...]}.
 std::string json_report(const Statistics& statistics);
