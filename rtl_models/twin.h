@@ -9,16 +9,10 @@
 #include <memory>
 #include <string>
 
-#include "arch/error.h"
+#include "rtl_models/rtl_failure.h"
 #include "tlm/sim/cycle.h"
 
 namespace ktpu::rtl {
-
-// An assertion of the RTL failed, or it called $stop or $fatal. The message names unit, cycle and assertion.
-class RtlFailure : public arch::InternalError {
- public:
-  using InternalError::InternalError;
-};
 
 namespace detail {
 // What vl_stop and vl_fatal throw through the Verilated code; Twin adds unit and cycle.

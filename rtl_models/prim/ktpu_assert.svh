@@ -15,7 +15,7 @@
 `else
 `define KTPU_ASSERT(name, property_) \
   name: assert property (@(posedge clk_i) disable iff (!rst_ni) (property_)) \
-    else $error("%m: violated: %s", `"property_`");
+    else $error("violated: %s", `"property_`");
 `define KTPU_ASSERT_INIT(name, condition_) \
   initial begin : name \
     if (!(condition_)) $fatal(1, "%m: violated: %s", `"condition_`"); \

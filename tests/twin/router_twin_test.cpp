@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "rtl_models/rtl_failure.h"
 #include "tests/twin/campaign.h"
 #include "tests/twin/lockstep_mesh.h"
 #include "tests/twin/single_router.h"
@@ -76,6 +77,75 @@ TEST(RouterTwin, LockstepOfSuppressedTurns) {
     }
   EXPECT_GT(wedged, 10u);
   EXPECT_EQ(wedged_legal, 0u);
+}
+
+// A sender that changes a refused flit trips an assertion of the RTL; it must come as an exception that names
+// unit, cycle and assertion, and the process must live on.
+TEST(RouterTwin, FailingAssertionIsAnException) {
+  class Fickle final : public sim::Unit {
+   public:
+    explicit Fickle(sim::FlitLink& out) : Unit("fickle"), out_(out) { out.bind_sender(*this); }
+    void reset(sim::Cycle) override {}
+    void drive(sim::Cycle now) override {
+      arch::Flit flit = arch::make_flit({1, 1}, {0, 1}, arch::FlitType::kCuData, 0, false);
+      flit.w[0] = now == 3 ? 1 : 0;  // the inputs are busy in cycles 0 to 4
+      out_.offer(flit);
+    }
+    sim::Cycle clock(sim::Cycle now) override { return now + 1; }
+
+   private:
+    sim::FlitLink& out_;
+  };
+  for (int round = 0; round < 2; ++round) {
+    sim::FlitLink in("in", 288), out("out", 288);
+    noc::Router::Ports ports;
+    ports[noc::kWest] = {&in, &out};
+    rtl::RouterTwin router("router@1,1", noc::RouterParams{{1, 1}, {1, 1, 1, 1}, sim::FifoShape::sync(4)},
+                           ports);
+    Fickle fickle(in);
+    sim::Engine engine;
+    engine.add(fickle);
+    engine.add(router);
+    engine.add(in);
+    engine.add(out);
+    engine.elaborate();
+    try {
+      engine.run_until(20);
+      FAIL() << "the assertion did not fail";
+    } catch (const rtl::RtlFailure& failure) {
+      const std::string text = failure.what();
+      for (const char* part : {"cycle 3", "router@1,1", "RefusedFlitStays"})
+        EXPECT_NE(text.find(part), std::string::npos) << text;
+      if (round == 0) std::printf("%s\n", text.c_str());
+    }
+  }
+}
+
+TEST(RouterTwin, ShapesItIsNotBuiltForAreRefused) {
+  const noc::Grid grid{1, 1, 1, 1};
+  for (const sim::FifoShape& shape : {sim::FifoShape{513, 3, 2}, {32, 4, 2}, {32, 3, 1}, {0, 3, 2}})
+    EXPECT_THROW(rtl::RouterTwin("router", noc::RouterParams{{1, 1}, grid, shape}, {}), arch::UserError);
+}
+
+// Reset in the middle of traffic: both leave it in the same state.
+TEST(RouterTwin, LockstepThroughResets) {
+  const noc::Grid grid{1, 2, 1, 2};
+  TrafficMesh mesh(
+      grid, 4,
+      [&](std::size_t, arch::Coord) {
+        traffic::NodeParams params;
+        params.random.emplace();
+        params.random->rate = 0.6;
+        params.random->destinations = all_slots(grid);
+        return params;
+      },
+      lockstep_router<>);
+  for (int round = 0; round < 7; ++round) {
+    mesh.engine.run_until(mesh.engine.now() + 203);  // not a multiple of the pointer's period
+    mesh.engine.reset();
+  }
+  for (auto& router : mesh.routers())
+    EXPECT_EQ(dynamic_cast<sim::Lockstep&>(*router).compared_cycles(), 7u * 203u);
 }
 
 // The recorded traces with nothing but RTL in the mesh.
