@@ -41,6 +41,7 @@ class FarEnd final : public sim::Unit {
   std::size_t unsent() const { return script_.size(); }
   std::function<bool(Cycle)> busy = [](Cycle) { return false; };
   std::function<void(const Seen&)> on_flit;
+  bool sleeps = false;  // only with a busy() that never changes
   std::vector<Seen> seen;
   std::vector<Cycle> accepted;  // cycle of each of our flits
 
@@ -69,7 +70,8 @@ class FarEnd final : public sim::Unit {
         if (on_flit) on_flit(seen.back());
       }
     }
-    return now + 1;
+    if (!sleeps || from_->valid() || to_->valid()) return now + 1;
+    return script_.empty() ? sim::kNever : std::max(now + 1, script_.front().from);
   }
 
  private:

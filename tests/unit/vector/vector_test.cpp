@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vector endpoint: envelopes of vector.md sections 2 and 12.6.
+#include <gtest/gtest.h>
+
+#include "arch/encoding/payloads.h"
+#include "arch/encoding/vector_inst.h"
+#include "tlm/sim/engine.h"
+#include "tlm/vector/vector_core.h"
+
+namespace ktpu::test {
+namespace {
+
+using arch::Coord;
+using arch::Flit;
+using arch::FlitType;
+using sim::Cycle;
+
+constexpr Coord kVector{2, 0}, kAgent{0, 1};
+
+// Offers flits from a cycle on and takes everything.
+class FarEnd final : public sim::Unit {
+ public:
+  explicit FarEnd(sim::FlitPort links) : Unit("far"), links_(links) {
+    links.in->bind_sender(*this);
+    links.out->bind_receiver(*this);
+  }
+  std::vector<std::pair<Cycle, Flit>> script, seen;
+  std::size_t sent = 0;
+
+  void reset(Cycle) override {}
+  void drive(Cycle now) override {
+    if (sent < script.size() && script[sent].first <= now)
+      links_.in->offer(script[sent].second);
+    else
+      links_.in->withdraw();
+  }
+  Cycle clock(Cycle now) override {
+    if (links_.in->valid() && links_.in->sample_sent()) ++sent;
+    if (links_.out->transfers()) seen.push_back({now, links_.out->data()});
+    return now + 1;
+  }
+
+ private:
+  sim::FlitPort links_;
+};
+
+class Vector : public ::testing::Test {
+ protected:
+  static constexpr Cycle kOrigin = 20;
+  Vector()
+      : in_("in", 288),
+        out_("out", 288),
+        unit_("vector", {kVector, kAgent, 512, 512}, {&in_, &out_}),
+        far_({&in_, &out_}) {
+    engine_.add(in_);
+    engine_.add(out_);
+    engine_.add(unit_);
+    engine_.add(far_);
+    engine_.elaborate();
+  }
+  void send(Cycle from, const Flit& f) { far_.script.push_back({from + kOrigin, f}); }
+  void run(Cycle cycles) { engine_.run_until(kOrigin + cycles); }
+  static Flit envelope(const arch::VectorInst& i, unsigned txn = 7, bool last = false) {
+    return arch::make_flit(arch::make_header(kVector, kAgent, FlitType::kCuInst, txn, last), i);
+  }
+  static arch::VectorInst op(unsigned code) {
+    arch::VectorInst i;
+    i.op = code;
+    return i;
+  }
+  sim::Engine engine_;
+  sim::FlitLink in_, out_;
+  vector::VectorCore unit_;
+  FarEnd far_;
+};
+
+TEST_F(Vector, Section12_6EnvelopeTimes) {
+  for (unsigned i = 0; i < 4; ++i) send(0, envelope(op(i == 3 ? 9 : 1 + i % 2), i, i == 3));
+  run(60);
+  ASSERT_EQ(far_.seen.size(), 4u);
+  for (unsigned i = 0; i < 4; ++i) {
+    EXPECT_EQ(far_.seen[i].first, kOrigin + 9 + 3 * i);
+    const Flit& f = far_.seen[i].second;
+    EXPECT_EQ(f.type(), FlitType::kCuSignal);
+    EXPECT_EQ(f.bits(248, 8), i == 3 ? 1u : 0u);
+    EXPECT_EQ(f.bits(216, 32), i == 3 ? 3u : 0u);
+    EXPECT_EQ(f.txn(), i);
+  }
+}
+
+TEST_F(Vector, Section2_1StoresWordsAndDescriptors) {
+  arch::VectorInst word = op(1);
+  word.addr = 511;
+  word.word = 0xDEADBEEF;
+  arch::VectorInst desc = op(2);
+  desc.ad = 5;
+  desc.fld = 0;
+  desc.value = 0xFF12345678;
+  send(0, envelope(word));
+  send(0, envelope(desc));
+  run(40);
+  EXPECT_EQ(unit_.instruction_word(511), 0xDEADBEEFu);
+  EXPECT_EQ(unit_.descriptor(5, 0), 0xFF12345678u);
+  EXPECT_EQ(unit_.misuse().total(), 0u);
+}
+
+TEST_F(Vector, RunIsRefusedInWords) {
+  arch::VectorInst run_at = op(3);
+  run_at.addr = 12;
+  send(0, envelope(run_at));
+  run(40);
+  ASSERT_EQ(unit_.misuse().total(), 1u);
+  EXPECT_EQ(unit_.misuse().kept()[0].kind, "kernel-unsupported");
+  EXPECT_NE(unit_.misuse().kept()[0].text.find("vector kernels are not supported by this version"),
+            std::string::npos);
+}
+
+TEST_F(Vector, Section2_5CapsAndDroppedFlits) {
+  Flit request = arch::make_flit(kVector, {0, 0}, FlitType::kCuCtrl, 3, true);
+  for (const unsigned type : {2u, 3u, 8u, 8u, 0u})
+    send(0, arch::make_flit(kVector, kAgent, static_cast<FlitType>(type), 0, false));
+  send(10, request);
+  send(10, envelope(op(1)));
+  run(60);
+  ASSERT_EQ(far_.seen.size(), 2u);
+  EXPECT_EQ(far_.seen[0].first, kOrigin + 12);
+  EXPECT_EQ(far_.seen[0].second.bits(176, 64), 0x5643042020000000u);
+  EXPECT_TRUE(unit_.idle());
+}
+
+}  // namespace
+}  // namespace ktpu::test
