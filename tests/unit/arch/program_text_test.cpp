@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The language of ktpu-asm and ktpu-objdump.
+#include <iostream>
+#include <random>
+
 #include "arch/program/program_file.h"
 #include "arch/program/text.h"
 #include "tests/unit/arch/program_support.h"
@@ -59,6 +62,35 @@ TEST(ProgramText, ErrorsHavePlaceCauseAndCure) {
   EXPECT_EQ(asm_error("image 0 bytes { 0g }\n"), "f.kasm:1:17: \"0g\" is no hex byte");
   EXPECT_EQ(asm_error("poll PROG_STAT & 1 == 2\n"),
             "f.kasm:1:1: step 0 (poll): wants 0x2 under mask 0x1: no value can match");
+}
+
+// Damaged text is refused with a place, or is a valid program that round-trips.
+TEST(ProgramText, MutantsAreRefusedWithAPlaceOrValid) {
+  constexpr std::uint64_t kSeed = 11;
+  std::cout << "seed " << kSeed << '\n';
+  std::mt19937_64 random(kSeed);
+  const std::string good = disassemble(everything());
+  constexpr std::string_view kBytes = "{}()[],=&#\"\\0x9-.\n az\x80";
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    std::string text = good;
+    for (int n = static_cast<int>(random() % 3); n >= 0; --n) {
+      const std::size_t at = random() % text.size();
+      if (random() % 3 == 0)
+        text.erase(at, 1 + random() % 40);
+      else
+        text[at] = kBytes[random() % kBytes.size()];
+    }
+    Program p;
+    const std::string message = error_of([&] { p = assemble(text, "f.kasm"); });
+    refused += !message.empty();
+    if (message.empty()) {
+      ASSERT_EQ(assemble(disassemble(p), "again"), p) << text;
+    } else {
+      ASSERT_TRUE(message.starts_with("f.kasm:")) << message;
+    }
+  }
+  EXPECT_GT(refused, 500);
 }
 
 TEST(ProgramText, StepsInOneLineForMessages) {
