@@ -211,7 +211,14 @@ void Engine::skip_to(Cycle cycle) {
 
 void Engine::jump(Cycle cycle) {
   if (cycle == now_) return;
-  for (Observer* observer : observers_) observer->on_skip(now_, cycle);
+  const Cycle first = now_;
+  for (Observer* observer : observers_) {
+    if (observer->wants_skipped_cycles())
+      for (; now_ < cycle; ++now_) observer->on_cycle(now_);
+    else
+      observer->on_skip(first, cycle);
+    now_ = first;
+  }
   now_ = cycle;
 }
 

@@ -18,9 +18,12 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void on_cycle(Cycle now) = 0;
-  // Cycles first .. end-1 are jumped over: every unit sleeps, so all of them look like `first`. Registers may
-  // differ from the cycle before (the last clock() changed them), so waves look here too.
+  // Cycles first .. end-1 are jumped over: every unit sleeps, so wires and stored registers look like in `first`
+  // all the time. Registers may differ from the cycle before (the last clock() changed them).
   virtual void on_skip(Cycle /*first*/, Cycle /*end*/) {}
+  // True: on_cycle() is called for each skipped cycle instead, with Engine::now() as if it ran. For those who
+  // look at registers that a unit works out from the cycle number.
+  virtual bool wants_skipped_cycles() const { return false; }
 };
 
 class Engine {
