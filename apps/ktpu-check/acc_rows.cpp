@@ -2,6 +2,7 @@
 // vectors_acc.jsonl: finished operand words in, accumulators and results out.
 #include "apps/check_formats/hex.h"
 #include "apps/ktpu-check/instructions.h"
+#include "apps/ktpu-check/program_import.h"
 #include "apps/ktpu-check/rig.h"
 #include "apps/ktpu-check/row_kinds.h"
 #include "arch/encoding/payloads.h"
@@ -54,6 +55,7 @@ void check_vectors_acc(const json& row, Differences& differences) {
   };
   const unsigned gm = extent("gm"), gn = extent("gn"), nk = extent("nk"), tiles = gm * gn;
   topo::Machine machine = shipped_machine("reference_small");
+  apply_dram(row, machine);
   Rig rig(std::move(machine));
   const topo::Node& node = rig.only(topo::Kind::kMatmulCluster);
   const arch::Coord at = node.at, port = rig.only(topo::Kind::kTraffic).at;
@@ -95,7 +97,8 @@ void check_vectors_acc(const json& row, Differences& differences) {
   json got = json::object();
   got["acc22"] = acc;
   got["fp16"] = fp16;
-  compare_fields(row, got, {"gm", "gn", "nk", "kind", "anchor", "a_words", "b_words"}, {}, differences);
+  compare_fields(row, got, {"dram", "gm", "gn", "nk", "kind", "anchor", "a_words", "b_words"}, {},
+                 differences);
 }
 
 }  // namespace ktpu::check

@@ -2,6 +2,7 @@
 // cycles_cluster.jsonl: one cluster instruction alone in the small system.
 #include "apps/check_formats/hex.h"
 #include "apps/ktpu-check/instructions.h"
+#include "apps/ktpu-check/program_import.h"
 #include "apps/ktpu-check/rig.h"
 #include "apps/ktpu-check/row_kinds.h"
 #include "arch/error.h"
@@ -100,7 +101,9 @@ void measure_drain(const Rig& rig, arch::Coord at, Cycle start, json& got) {
 void check_cycles_cluster(const json& row, Differences& differences) {
   const auto list = instructions_of(row);
   const std::string& op = text(row["op"], "op");
-  Rig rig(shipped_machine("reference_small"));
+  topo::Machine machine = shipped_machine("reference_small");
+  apply_dram(row, machine);
+  Rig rig(std::move(machine));
   const arch::Coord at = rig.only(topo::Kind::kMatmulCluster).at, from = rig.only(topo::Kind::kTraffic).at;
   rig.inject(from, instruction_flits(list, at, from), kInject);
   rig.run();
@@ -128,7 +131,7 @@ void check_cycles_cluster(const json& row, Differences& differences) {
       measure_drain(rig, at, log.gemm_start[0], got);
     }
   }
-  compare_fields(row, got, {"op", "n", "preq", "sel", "gm", "gn", "nk"}, {}, differences);
+  compare_fields(row, got, {"dram", "op", "n", "preq", "sel", "gm", "gn", "nk"}, {}, differences);
 }
 
 }  // namespace ktpu::check

@@ -2,6 +2,7 @@
 // cycles_dispatch.jsonl: instructions that retire at once, from the agent or from the injection port.
 #include "apps/check_formats/hex.h"
 #include "apps/ktpu-check/instructions.h"
+#include "apps/ktpu-check/program_import.h"
 #include "apps/ktpu-check/rig.h"
 #include "apps/ktpu-check/row_kinds.h"
 #include "arch/encoding/vector_inst.h"
@@ -56,6 +57,7 @@ void check_cycles_dispatch(const json& row, Differences& differences) {
     throw arch::UserError::make("kind \"{}\" is neither agent_dispatch nor direct_injection", kind);
   const bool by_agent = kind == "agent_dispatch";
   topo::Machine machine = shipped_machine("reference_small");
+  apply_dram(row, machine);
   const topo::Kind unit = target == "cluster" ? topo::Kind::kMatmulCluster : topo::Kind::kVectorCore;
   arch::Coord at, port;
   for (const topo::Node& node : machine.meshes.front().nodes) {
@@ -86,7 +88,7 @@ void check_cycles_dispatch(const json& row, Differences& differences) {
   got["unit_in"] = from_origin(arrivals, origin);
   got["unit_signal_out"] = from_origin(cycles_of(rig.out(at).flits, arch::FlitType::kCuSignal), origin);
   if (!arrivals.empty()) got["routers"] = rig.hops(arch::FlitType::kCuInst) / arrivals.size() + 1;
-  compare_fields(row, got, {"kind", "target", "flits", "credit", "instruction"}, {}, differences);
+  compare_fields(row, got, {"dram", "kind", "target", "flits", "credit", "instruction"}, {}, differences);
 }
 
 }  // namespace ktpu::check

@@ -4,6 +4,7 @@
 
 #include "apps/check_formats/hex.h"
 #include "apps/ktpu-check/instructions.h"
+#include "apps/ktpu-check/program_import.h"
 #include "apps/ktpu-check/rig.h"
 #include "apps/ktpu-check/row_kinds.h"
 #include "arch/error.h"
@@ -87,6 +88,7 @@ void check_cycles_matmul(const json& row, Differences& differences) {
   const auto list = matmul_instructions(job);
 
   topo::Machine machine = shipped_machine("reference_small");
+  apply_dram(row, machine);
   arch::Coord at, port;
   for (const topo::Node& node : machine.meshes.front().nodes) {
     if (node.kind() == topo::Kind::kMatmulCluster) at = node.at;
@@ -121,7 +123,7 @@ void check_cycles_matmul(const json& row, Differences& differences) {
   got["flits_into_cluster"] = rig.in(at).flits.size();
   got["flits_out_of_cluster"] = rig.out(at).flits.size();
   compare_fields(row, got,
-                 {"M", "N", "K", "variant", "start", "k_blocks_per_chunk", "operands", "seed",
+                 {"dram", "M", "N", "K", "variant", "start", "k_blocks_per_chunk", "operands", "seed",
                   "max_abs_err_vs_fp64", "ref_max_abs"},
                  {}, differences);
 }
@@ -134,6 +136,7 @@ void check_vectors_matmul(const json& row, Differences& differences) {
   const auto a = hex_halves(member(row, "A"), "A", std::size_t{job.m} * job.k);
   const auto b = hex_halves(member(row, "B"), "B", std::size_t{job.n} * job.k);
   topo::Machine machine = shipped_machine("reference_small");
+  apply_dram(row, machine);
   arch::Coord at;
   for (const topo::Node& node : machine.meshes.front().nodes)
     if (node.kind() == topo::Kind::kMatmulCluster) at = node.at;
@@ -145,7 +148,8 @@ void check_vectors_matmul(const json& row, Differences& differences) {
   rig.run();
   json got = json::object();
   got["C"] = unpack_result(rig.read_memory(job.c, std::uint64_t{32} * job.gm() * job.gn()), job);
-  compare_fields(row, got, {"M", "N", "K", "variant", "k_blocks_per_chunk", "operands", "seed", "A", "B"}, {},
+  compare_fields(row, got,
+                 {"dram", "M", "N", "K", "variant", "k_blocks_per_chunk", "operands", "seed", "A", "B"}, {},
                  differences);
 }
 

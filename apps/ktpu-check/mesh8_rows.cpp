@@ -5,6 +5,7 @@
 
 #include "apps/check_formats/hex.h"
 #include "apps/ktpu-check/instructions.h"
+#include "apps/ktpu-check/program_import.h"
 #include "apps/ktpu-check/rig.h"
 #include "apps/ktpu-check/row_kinds.h"
 #include "arch/encoding/registers.h"
@@ -54,6 +55,7 @@ void check_cycles_mesh8(const json& row, Differences& differences) {
   const auto clusters =
       static_cast<unsigned>(integer(member(row, "clusters"), "clusters", 1, kClusters.size()));
   topo::Machine machine = shipped_machine("reference_mesh8");
+  apply_dram(row, machine);
   arch::Program program;
   std::vector<unsigned> lengths;
   unsigned slot = 0;
@@ -98,7 +100,7 @@ void check_cycles_mesh8(const json& row, Differences& differences) {
     got["completions"] = completions;
     if (!rig.dram.write_beats.empty()) got["last_dram_write_beat"] = rig.dram.write_beats.back() - kick;
   }
-  compare_fields(row, got, {"clusters", "M", "N", "K", "variant", "max_rel_err"}, {}, differences);
+  compare_fields(row, got, {"dram", "clusters", "M", "N", "K", "variant", "max_rel_err"}, {}, differences);
 }
 
 }  // namespace ktpu::check

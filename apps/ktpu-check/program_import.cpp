@@ -69,10 +69,7 @@ topo::Machine machine_of(const json& file) {
   if (name != "mesh8" && name != "small")
     throw arch::UserError::make("machine \"{}\" is neither mesh8 nor small", name);
   topo::Machine machine = shipped_machine(name == "mesh8" ? "reference_mesh8" : "reference_small");
-  if (file.contains("dram")) {
-    if (!file["dram"].is_object()) throw arch::UserError::make("field \"dram\" is not an object");
-    read_dram(file["dram"], machine.meshes.front().dram->simple);
-  }
+  apply_dram(file, machine);
   return machine;
 }
 
@@ -160,6 +157,12 @@ class Importer {
 };
 
 }  // namespace
+
+void apply_dram(const json& row, topo::Machine& machine) {
+  if (!row.contains("dram")) return;
+  if (!row["dram"].is_object()) throw arch::UserError::make("field \"dram\" is not an object");
+  read_dram(row["dram"], machine.meshes.front().dram->simple);
+}
 
 std::vector<arch::GatherRun> gather_runs(const json& gather) {
   std::vector<arch::GatherRun> runs;

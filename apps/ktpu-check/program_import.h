@@ -33,6 +33,9 @@ struct ImportedProgram {
 // Throws UserError or a JSON exception on a file of another shape.
 ImportedProgram import_program(const nlohmann::json& file);
 
+// Applies a row's optional `dram`, the five numbers of memory.md section 15.
+void apply_dram(const nlohmann::json& row, topo::Machine& machine);
+
 // [source, count, step] or [source, count, step, times, advance], in destination order.
 std::vector<arch::GatherRun> gather_runs(const nlohmann::json& gather);
 // Halfwords of `bytes` in the order the runs name; -1 gives 0.

@@ -32,7 +32,7 @@ topo::Machine shipped_machine(const std::string& name) {
   throw arch::UserError::make("the shipped topology {}.yaml was not found", name);
 }
 
-Rig::Rig(topo::Machine machine, const arch::Program* program)
+Rig::Rig(topo::Machine machine, const arch::Program* program, Watch watch)
     : system_(std::move(machine), models()), program_(program) {
   const topo::Machine& m = system_.machine();
   for (const topo::Node& node : mesh().nodes) {
@@ -41,6 +41,7 @@ Rig::Rig(topo::Machine machine, const arch::Program* program)
     const auto* out = dynamic_cast<const sim::FlitLink*>(system_.link(id + ".out"));
     KTPU_CHECK(in != nullptr && out != nullptr, "{} has no links", id);
     ports_[node.at] = {links_.watch(*in), links_.watch(*out)};
+    if (watch == Watch::kOutside) continue;
     if (auto* unit = dynamic_cast<cluster::MatmulCluster*>(system_.mesh().endpoint_at(node.at))) {
       auto& log = clusters_[node.at] = std::make_unique<ClusterLog>();
       unit->set_probe(log.get());

@@ -17,10 +17,13 @@ namespace ktpu::check {
 // A shipped topology by name.
 topo::Machine shipped_machine(const std::string& name);
 
+// Whether recorders sit inside the clusters too, or only on wires and buses.
+enum class Watch : std::uint8_t { kInside, kOutside };
+
 class Rig {
  public:
   // `program` may be null (nothing but injected flits); it must outlive the rig.
-  explicit Rig(topo::Machine machine, const arch::Program* program = nullptr);
+  explicit Rig(topo::Machine machine, const arch::Program* program = nullptr, Watch watch = Watch::kInside);
   ~Rig();
 
   // Offers `flits` back to back at the traffic node `at`, from cycle `from` on.
