@@ -160,6 +160,39 @@ TEST(Cluster5_5, FusedDrainWithAnotherAddressRedirects) {
   EXPECT_TRUE(reported(b, "fused-drain-destination"));
 }
 
+TEST(Cluster5_5, AnEmittingGemmCarriesTheDestination) {
+  Bench b;
+  ClusterInst g = gemm(4, 4, 1, true, true);
+  g.addr = 0xFF00004000;
+  b.send(0, inst_flit(g));
+  b.run(200);  // the fused DRAIN never comes: full banks and the rest leave all the same
+  const auto heads = b.outputs(FlitType::kMemWrReq);
+  ASSERT_EQ(heads.size(), 2u);
+  EXPECT_EQ(heads[0].flit.bits(216, 40), 0xFF00004000u);
+  EXPECT_EQ(heads[1].flit.bits(216, 40), 0xFF00004100u);
+}
+
+// Armed only if fewer than n granules were taken in cycles up to s; then low from max(p+2, s+3).
+TEST(Cluster13_3, FusedBarrier) {
+  // 9 results: pushes 19+15.. ; the last granule is taken in p whatever the DRAIN does.
+  Cycle p = 0;
+  {
+    Bench b;
+    b.send(0, inst_flit(gemm(3, 3, 1, true, true)));
+    b.run(200);
+    p = b.edge(BusyFlag::kDrain, false) - 1;
+  }
+  for (Cycle s = p - 6; s <= p + 3; ++s) {
+    Bench b;
+    b.send(0, inst_flit(gemm(3, 3, 1, true, true)));
+    b.send(s - 4, inst_flit(drain(9, true)));
+    b.run(200);
+    ASSERT_EQ(b.record.drain_start.at(0), Bench::at(s + 1));
+    const Cycle low = p <= s ? p + 1 : std::max(p + 2, s + 3);
+    EXPECT_EQ(b.edge(BusyFlag::kDrain, false), low) << "s " << s << " p " << p;
+  }
+}
+
 TEST(Cluster5_4, ALargerCountNeverCompletes) {
   Bench b;
   b.send(0, inst_flit(gemm(3, 3, 1, true, true)));

@@ -144,6 +144,19 @@ TEST(Cluster9_4, OpenStreamHoldsGemmAndDrain) {
   }
 }
 
+TEST(Cluster9_4, ARejectedBuffer2StreamHoldsThemToo) {
+  for (const unsigned buf : {2u, 3u}) {
+    Bench b;
+    b.send(0, data_descriptor(buf, 1, 1));  // odd start
+    b.send(2, inst_flit(gemm(2, 3, 1)));
+    b.send(30, data_flit(1));
+    b.send(31, data_flit(2, true));
+    b.run(120);
+    // Taken in 34, stream state low from 35, peer_open from 36.
+    EXPECT_EQ(Bench::relative(b.record.gemm_start), V{buf == 2 ? 37u : 7u});
+  }
+}
+
 TEST(Cluster9_4, SecondStreamWaitsForTheFirstOnesLastAdd) {
   Bench b;
   stream(b, 0, 2, 0, 2, false);

@@ -251,6 +251,7 @@ struct Outcome {
   std::vector<Cycle> accepted;
   std::vector<std::uint64_t> hashes;
   std::uint64_t cycles_run = 0;
+  std::uint64_t hits = 0;  // of quirk C1
 };
 
 Outcome run(const Program& p, bool idle_skip, bool check_values) {
@@ -283,6 +284,7 @@ Outcome run(const Program& p, bool idle_skip, bool check_values) {
   o.seen = b.far().seen;
   o.accepted = b.far().accepted;
   o.cycles_run = b.engine().cycles_run();
+  o.hits = b.unit().quirk_c1_hits();
   if (!check_values) return o;
 
   // Peer values: the granule pairs of accepted buffer-2 streams, in order.
@@ -308,7 +310,8 @@ Outcome run(const Program& p, bool idle_skip, bool check_values) {
   PipelineModel model(p.params);
   model.run(full.sweeps, full.writes, b.record.commands, peers);
   const Cycle now = b.engine().now();
-  if (!b.unit().idle(now)) return o;  // hung: some commands may still be under way
+  // Hung: some commands may still be under way. In the hole a lost ADD_EMIT leaves the batch open for ever.
+  if (!b.unit().idle(now) && o.hits == 0) return o;
   for (unsigned t = 0; t < p.params.tiles; ++t)
     EXPECT_EQ(b.unit().tile(t), model.tile(t)) << "tile " << t << " of seed " << p.seed;
   std::vector<arch::Word256> out;
@@ -337,8 +340,41 @@ TEST(ClusterRandom, ValuesEqualThePipelineModel) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) run(random_program(seed), true, true);
 }
 
+// The hole of section 9.4 with peer and sweep commands on the same few tiles.
+Program hole_program(std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  const auto pick = [&](unsigned n) { return static_cast<unsigned>(rng() % n); };
+  Program p;
+  p.seed = seed;
+  p.params = default_params();
+  p.params.tiles = 16;
+  for (const unsigned buf : {0u, 1u}) {
+    p.script.push_back({0, data_descriptor(buf, 0, 127, false)});
+    for (unsigned i = 0; i < 128; ++i)
+      p.script.push_back({0, random_operand_flit(rng, data_flit(0, i == 127))});
+  }
+  p.script.push_back({300, inst_flit(gemm(4, 4, 1))});
+  p.script.push_back({400, inst_flit(unknown_op())});
+  ClusterInst g = gemm(1 + pick(3), 3 + pick(2), 1 + pick(6), pick(2), pick(2));
+  if (g.emit) g.acc = 1;
+  p.script.push_back({401, inst_flit(g)});
+  // Peer commands from 410, one in 3; sweep commands from 429: the stream's last tiles meet the sweep.
+  const unsigned halves = 16 + 2 * pick(9), offset = 32 - halves;
+  p.script.push_back({403, data_descriptor(2, offset, halves - 1)});
+  for (unsigned i = 0; i < halves; ++i)
+    p.script.push_back({403, random_operand_flit(rng, data_flit(0, i + 1 == halves))});
+  if (!g.emit) p.script.push_back({600, inst_flit(drain(16))});
+  return p;
+}
+
+TEST(ClusterRandom, TheHoleComputesWhatThePipelineComputes) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Outcome o = run(hole_program(seed), true, true);
+    EXPECT_EQ(o.hits, 1u) << seed;
+  }
+}
+
 TEST(ClusterRandom, SleepingChangesNothing) {
-  std::uint64_t slept = 0, all = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const Program p = random_program(seed);
@@ -353,11 +389,7 @@ TEST(ClusterRandom, SleepingChangesNothing) {
       }
       ASSERT_EQ(lazy.hashes, other->hashes);
     }
-    slept += eager.cycles_run - lazy.cycles_run;
-    all += eager.cycles_run;
   }
-  (void)slept;
-  (void)all;
 }
 
 }  // namespace

@@ -88,6 +88,15 @@ TEST_F(Vector, Section12_6EnvelopeTimes) {
   }
 }
 
+TEST_F(Vector, Section2_5CountsEachEnvelopeOnce) {
+  for (unsigned i = 0; i < 3; ++i) send(0, envelope(op(1 + i)));
+  Flit request = arch::make_flit(kVector, {0, 0}, FlitType::kCuCtrl, 3, true);
+  request.set(arch::Layout<arch::Ctrl>::fields[1].field, 2);
+  send(40, request);
+  run(60);
+  EXPECT_EQ(far_.seen.back().second.bits(208, 32), 3u);
+}
+
 TEST_F(Vector, Section2_1StoresWordsAndDescriptors) {
   arch::VectorInst word = op(1);
   word.addr = 511;
