@@ -3,6 +3,7 @@
 
 #include "arch/encoding/registers.h"
 #include "arch/error.h"
+#include "tlm/orchestrator/poll_text.h"
 
 namespace ktpu::orchestrator {
 
@@ -175,8 +176,9 @@ std::vector<sim::Wait> CommandEngine::waits(sim::Cycle) const {
   if (state_ == State::kIdle) return {};
   const Command& c = ram_[pc_];
   if (c.opcode != static_cast<std::uint64_t>(reg::CommandOp::kPoll)) return {};
-  return {{fmt::format("command {}: POLL of 0x{:08x} until (value & 0x{:x}) == 0x{:x}; last value 0x{:x}",
-                       pc_, c.address, c.mask, c.data, agent_.read_data),
+  return {{fmt::format(
+               "command {}: {}", pc_,
+               poll_text(static_cast<std::uint32_t>(c.address & 0xFFFF), c.mask, c.data, agent_.read_data)),
            nullptr}};
 }
 

@@ -140,6 +140,7 @@ void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
       irq_en_ = beat.data;
       break;
     case reg::kProgDst:
+      redirects_ += run_ && prog_dst_ != static_cast<std::uint8_t>(beat.data);
       prog_dst_ = static_cast<std::uint8_t>(beat.data);
       break;
     case reg::kProgLen:
@@ -161,6 +162,7 @@ void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
       break;
     case reg::kTxKick:
       mailbox_push_ = !tx_full_now_ && !run_now_;
+      sends_ignored_ += !mailbox_push_;
       break;
     case reg::kRxPop:
       rx_pop_ = rx_readable_now_;
@@ -240,7 +242,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
 
   const bool kick = kick_, clear = clear_done_, pop = rx_pop_, mailbox = mailbox_push_;
   const bool started = kick && !run_ && prog_len_ != 0;
-  if (kick && !started) ++ignored_kicks_;
+  if (kick && !started) ++(run_ ? kicks_in_run_ : kicks_empty_);
 
   // Output register, before the FIFO takes this cycle's push.
   if (!out_valid_ || out_taken) {
@@ -280,6 +282,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
   }
   if (clear) {
     sig_done_ = 0;
+    signals_cleared_ += signal_in_;
   } else if (signal_in_) {
     ++sig_done_;
   }
@@ -333,7 +336,14 @@ void ControlAgent::visit(sim::Archive& a) {
   a.counter("mailbox_lost", rx_lost_, "flits", "Flits dropped because the receive mailbox was full");
   a.counter("credit_starved", starved_cycles_, "cycles",
             "Cycles a finished stall of the dispatcher waited for dispatch credit");
-  a.counter("ignored_kicks", ignored_kicks_, "kicks", "Kicks ignored: a run was on, or PROG_LEN was 0");
+  a.counter("kicks_in_run", kicks_in_run_, "kicks", "Kicks ignored because a dispatch was running");
+  a.counter("kicks_empty", kicks_empty_, "kicks", "Kicks ignored because PROG_LEN was 0");
+  a.counter("sends_ignored", sends_ignored_, "kicks",
+            "Mailbox sends ignored: a dispatch was running, or the TX FIFO was full");
+  a.counter("redirects", redirects_, "writes",
+            "Changes of PROG_DST during a dispatch, which redirect its rest");
+  a.counter("signals_cleared", signals_cleared_, "flits",
+            "Signals missing in SIG_DONE because it was cleared in the cycle they came");
   a.counter("writes", writes_, "writes", "Register writes");
   a.counter("reads", reads_, "reads", "Register reads");
 }
@@ -351,6 +361,19 @@ std::vector<sim::Wait> ControlAgent::waits(sim::Cycle) const {
     waits.push_back({fmt::format("the agent's {} flit for ({},{}) is not taken by the mesh",
                                  arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()),
                      nullptr});
+  // No waits, but what often explains one.
+  const auto note = [&](std::uint64_t count, const char* what) {
+    if (count != 0) waits.push_back({fmt::format("note: {}x {}", count, what), nullptr});
+  };
+  note(kicks_in_run_, "a kick was ignored because a dispatch was running: poll PROG_STAT run == 0 before it");
+  note(kicks_empty_, "a kick was ignored because PROG_LEN was 0");
+  note(
+      sends_ignored_,
+      "a mailbox send was ignored, a dispatch was running or the TX FIFO full: poll PROG_STAT and TX_STATUS");
+  note(redirects_, "PROG_DST was changed while a dispatch was running: the rest of its flits went elsewhere");
+  note(signals_cleared_,
+       "a signal is missing in SIG_DONE, which was cleared in the cycle it came: clear it when idle");
+  note(rx_lost_, "a flit was lost because the receive mailbox was full: read it before asking for more");
   return waits;
 }
 

@@ -104,7 +104,9 @@ class ControlAgent final : public memory::AgentClient {
   std::string unsupported_;
 
   std::uint64_t dispatched_ = 0, signals_ = 0, mailbox_sent_ = 0, mailbox_received_ = 0, rx_lost_ = 0,
-                starved_cycles_ = 0, writes_ = 0, reads_ = 0, ignored_kicks_ = 0;
+                starved_cycles_ = 0, writes_ = 0, reads_ = 0;
+  // What software did that the agent ignores without a word (orchestrator.md section 11).
+  std::uint64_t kicks_in_run_ = 0, kicks_empty_ = 0, sends_ignored_ = 0, redirects_ = 0, signals_cleared_ = 0;
   sim::Cycle starved_since_ = sim::kNever;
 };
 

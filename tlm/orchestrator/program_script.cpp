@@ -6,6 +6,8 @@
 #include "arch/encoding/address_map.h"
 #include "arch/encoding/registers.h"
 #include "arch/error.h"
+#include "arch/program/host_writes.h"
+#include "tlm/orchestrator/poll_text.h"
 
 namespace ktpu::orchestrator {
 
@@ -80,36 +82,17 @@ void ProgramScript::expand_commands(const Buses& buses, const arch::StepCommands
     }
     return;
   }
+  if (step.commands.empty()) return;
   const auto bus = static_cast<std::uint8_t>(buses.engine);
-  std::size_t begin = 0;
-  while (begin < step.commands.size()) {
-    std::size_t end = step.commands.size();
-    if (end - begin > buses.commands) {
-      end = begin + buses.commands - 1;  // room for the DONE
-      while (end > begin && !(is_op(step.commands[end], eng::CommandOp::kPoll) &&
-                              (step.commands[end].address & 0xFFFF) == reg::kProgStat))
-        --end;
-      if (end == begin)
-        throw arch::UserError::make(
-            "step {}: a command list of {} commands has no kick boundary (POLL of PROG_STAT) within {} "
-            "commands, "
-            "the engine's capacity, so it cannot be split",
-            step_, step.commands.size(), buses.commands);
+  try {
+    for (const std::vector<arch::Command>& part : arch::split_commands(step.commands, buses.commands)) {
+      for (const arch::HostWrite& w : arch::command_writes(part)) write(bus, w.address, w.data);
+      write(bus, eng::kCtrl, 1);
+      poll(bus, eng::kCtrl, 2, 2);
+      queue_.push_back({Transaction::Kind::kEngineCheck, bus, eng::kCtrl, 0, 0});
     }
-    std::vector<arch::Command> part(step.commands.begin() + static_cast<std::ptrdiff_t>(begin),
-                                    step.commands.begin() + static_cast<std::ptrdiff_t>(end));
-    if (end != step.commands.size())
-      part.push_back({static_cast<std::uint32_t>(eng::CommandOp::kDone), 0, 0, 0});
-    for (unsigned n = 0; n < part.size(); ++n) {
-      write(bus, eng::command_field(n, 0), part[n].op);
-      write(bus, eng::command_field(n, 1), part[n].address);
-      write(bus, eng::command_field(n, 2), part[n].data);
-      write(bus, eng::command_field(n, 3), part[n].mask);
-    }
-    write(bus, eng::kCtrl, 1);
-    poll(bus, eng::kCtrl, 2, 2);
-    queue_.push_back({Transaction::Kind::kEngineCheck, bus, eng::kCtrl, 0, 0});
-    begin = end;
+  } catch (const arch::UserError& error) {
+    throw arch::UserError::make("step {}: {}", step_, error.what());
   }
 }
 
@@ -220,10 +203,11 @@ std::string ProgramScript::waiting_for() const {
   const auto& steps = program_.steps;
   const std::string_view name = step_ < steps.size() ? arch::step_name(steps[step_].action) : "";
   if (polling_)
-    return fmt::format(
-        "step {} of {} ({}): poll of register 0x{:04x} until (value & 0x{:x}) == 0x{:x}; last "
-        "value 0x{:x} after {} reads",
-        step_, steps.size(), name, poll_.offset, poll_.mask, poll_.want, poll_.last, poll_.reads);
+    return poll_.bus == buses_[program_.steps[step_].mesh].engine
+               ? fmt::format("step {} of {} ({}): until the command engine is done, {} reads so far", step_,
+                             steps.size(), name, poll_.reads)
+               : fmt::format("step {} of {} ({}): {}, {} reads so far", step_, steps.size(), name,
+                             poll_text(poll_.offset, poll_.mask, poll_.want, poll_.last), poll_.reads);
   return fmt::format("step {} of {} ({})", step_, steps.size(), name);
 }
 
