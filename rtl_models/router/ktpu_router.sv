@@ -5,6 +5,7 @@
 `include "ktpu_assert.svh"
 
 module ktpu_router
+  import ktpu_pkg::*;
   import ktpu_router_pkg::*;
 #(
   // Largest fifo_depth_i; sizes the storage of the five input FIFOs.

@@ -5,6 +5,7 @@
 `include "ktpu_assert.svh"
 
 module ktpu_router_inport
+  import ktpu_pkg::*;
   import ktpu_router_pkg::*;
 #(
   // Which input this is; selects the turns it may make.

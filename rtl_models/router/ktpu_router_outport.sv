@@ -5,6 +5,7 @@
 `include "ktpu_assert.svh"
 
 module ktpu_router_outport
+  import ktpu_pkg::*;
   import ktpu_router_pkg::*;
 (
   input  logic                 clk_i,

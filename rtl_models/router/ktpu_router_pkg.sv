@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types and the routing rule shared by the router's modules (fabric.md sections 2, 6 and 7).
+// Types and the routing rule shared by the router's modules (fabric.md section 6). The flit and the machine's
+// numbers are in the generated ktpu_pkg.
 
 package ktpu_router_pkg;
 
-  localparam int unsigned PosWidth     = 4;
-  localparam int unsigned PayloadWidth = 256;
-  localparam int unsigned NumPorts     = 5;
-  localparam int unsigned FifoLatency  = 3;
-  localparam int unsigned FifoExtra    = 2;
-  localparam int unsigned FifoReset    = 5;
+  import ktpu_pkg::*;
 
-  typedef logic [PosWidth-1:0] pos_t;
   typedef logic [NumPorts-1:0] port_mask_t;
 
   // Bit positions of requests and the arbiter's order.
@@ -21,20 +16,6 @@ package ktpu_router_pkg;
     West  = 3'd3,
     Local = 3'd4
   } port_e;
-
-  typedef struct packed {
-    pos_t                    dst_x;
-    pos_t                    dst_y;
-    pos_t                    src_x;
-    pos_t                    src_y;
-    logic [3:0]              kind;
-    logic [7:0]              txn;
-    logic                    last;
-    logic [2:0]              rsvd;
-    logic [PayloadWidth-1:0] payload;
-  } flit_t;
-
-  localparam int unsigned FlitWidth = $bits(flit_t);
 
   // Where the router stands, and the rectangle that destinations are clamped into. Quasi-static.
   typedef struct packed {

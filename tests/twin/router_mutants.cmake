@@ -2,14 +2,14 @@
 # Deliberate faults in the SystemVerilog router. The lock-step campaign of router_mutants_test.cpp must find every
 # one of them; if it does not, lock-step has a hole. Each is one replacement in one file:
 #   ktpu_router_mutant(name  file  from  to  "what is wrong")
-ktpu_router_mutant(fifo_latency ktpu_router_pkg.sv
-  [==[FifoLatency  = 3]==] [==[FifoLatency  = 4]==]
+ktpu_router_mutant(fifo_latency ktpu_router_inport.sv
+  [==[(FifoLatency)]==] [==[(FifoLatency + 1)]==]
   "a word is readable one cycle late")
-ktpu_router_mutant(fifo_capacity ktpu_router_pkg.sv
-  [==[FifoExtra    = 2]==] [==[FifoExtra    = 1]==]
+ktpu_router_mutant(fifo_capacity ktpu_router_inport.sv
+  [==[(FifoExtra)]==] [==[(FifoExtra - 1)]==]
   "the FIFO is full one word early")
-ktpu_router_mutant(reset_busy ktpu_router_pkg.sv
-  [==[FifoReset    = 5]==] [==[FifoReset    = 4]==]
+ktpu_router_mutant(reset_busy ktpu_router_inport.sv
+  [==[(FifoReset)]==] [==[(FifoReset - 1)]==]
   "the inputs leave reset one cycle early")
 ktpu_router_mutant(read_pointer_wrap ktpu_fifo.sv
   [==[(rptr_q == PtrWidth'(Words - 1))]==] [==[(rptr_q == PtrWidth'(Words - 2))]==]
