@@ -10,6 +10,22 @@
 
 namespace ktpu::observe {
 
+namespace {
+
+// The unit of the engine that a unit is, or is a part of: links know the part they end at.
+using Owners = std::unordered_map<const sim::Unit*, const sim::Unit*>;
+
+Owners owners_of(const sim::Engine& engine) {
+  Owners owners;
+  for (const sim::Unit* unit : engine.units()) {
+    owners[unit] = unit;
+    for (const sim::Unit* part : unit->parts()) owners[part] = unit;
+  }
+  return owners;
+}
+
+}  // namespace
+
 // Turns what a unit visits into entries.
 class RegistryWalk final : public ScopedArchive {
  public:
@@ -128,8 +144,11 @@ void Registry::add(sim::LinkBase& link, std::string_view source) {
 }
 
 void Registry::add(sim::Engine& engine, const std::function<std::string_view(const sim::Unit&)>& source_of) {
-  const auto source = [&](const sim::Unit* unit) {
-    return source_of && unit != nullptr ? source_of(*unit) : std::string_view("model");
+  const Owners owners = owners_of(engine);
+  const auto source = [&](const sim::Unit* unit) -> std::string_view {
+    if (!source_of || unit == nullptr) return "model";
+    const auto it = owners.find(unit);
+    return it == owners.end() ? "model" : source_of(*it->second);
   };
   for (sim::Unit* unit : engine.units()) add(*unit, source(unit));
   for (sim::LinkBase* link : engine.links()) add(*link, source(link->sender()));
@@ -138,12 +157,15 @@ void Registry::add(sim::Engine& engine, const std::function<std::string_view(con
 
 void Registry::add_link_sums(sim::Engine& engine) {
   using Links = std::vector<sim::FlitLink*>;
+  const Owners owners = owners_of(engine);
   std::unordered_map<const sim::Unit*, std::pair<Links, Links>> links;  // in, out
   for (sim::LinkBase* base : engine.links()) {
     auto* link = dynamic_cast<sim::FlitLink*>(base);
     if (link == nullptr) continue;
-    if (link->receiver() != nullptr) links[link->receiver()].first.push_back(link);
-    if (link->sender() != nullptr) links[link->sender()].second.push_back(link);
+    if (const auto it = owners.find(link->receiver()); it != owners.end())
+      links[it->second].first.push_back(link);
+    if (const auto it = owners.find(link->sender()); it != owners.end())
+      links[it->second].second.push_back(link);
   }
   const auto sum = [this](const sim::Unit& unit, std::string_view name, std::string_view sentence, Links of) {
     add_value(fmt::format("{}.links.{}", unit.name(), name), EntryKind::kCounter, 64, "flits", sentence,

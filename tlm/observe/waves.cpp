@@ -66,11 +66,12 @@ void WaveFile::on_cycle(sim::Cycle now) {
 }
 
 void WaveFile::on_skip(sim::Cycle first, sim::Cycle end) {
-  const sim::Cycle stop = std::min(end, options_.to + 1);
-  for (sim::Cycle at = std::max(first, options_.from); at < stop; ++at) {
-    look(at);
-    if (!sampler_.needs_skipped_cycles() || limit_cycle_ != sim::kNever || finished_) return;
-  }
+  const sim::Cycle at = std::max(first, options_.from);
+  if (at < end && at <= options_.to) look(at);
+}
+
+bool WaveFile::wants_skipped_cycles() const {
+  return sampler_.needs_skipped_cycles() && !finished_ && limit_cycle_ == sim::kNever;
 }
 
 void WaveFile::look(sim::Cycle cycle) {
@@ -136,8 +137,6 @@ class WaveRing::Store final : public WaveSink {
     offset_.push_back(base_.size());
     known_.assign(sampler.signals().size(), false);
   }
-
-  sim::Cycle keep() const { return keep_; }
 
   void begin(sim::Cycle cycle) override {
     forget_before(cycle + 1 > keep_ ? cycle + 1 - keep_ : 0);
@@ -230,12 +229,8 @@ WaveRing::WaveRing(const Registry& registry, const std::vector<std::string>& sco
 WaveRing::~WaveRing() = default;
 
 void WaveRing::on_cycle(sim::Cycle now) { sampler_.sample(now, *store_); }
-void WaveRing::on_skip(sim::Cycle first, sim::Cycle end) {
-  const sim::Cycle keep = store_->keep();
-  if (!sampler_.needs_skipped_cycles()) end = first + 1;
-  for (sim::Cycle at = std::max(first, end > keep ? end - keep : 0); at < end; ++at)
-    sampler_.sample(at, *store_);
-}
+void WaveRing::on_skip(sim::Cycle first, sim::Cycle) { sampler_.sample(first, *store_); }
+bool WaveRing::wants_skipped_cycles() const { return sampler_.needs_skipped_cycles(); }
 
 void WaveRing::dump(const std::string& path, sim::Cycle end, double clock_mhz) const {
   store_->dump(path, end, clock_mhz);

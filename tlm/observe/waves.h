@@ -32,6 +32,7 @@ class WaveFile final : public sim::Observer {
 
   void on_cycle(sim::Cycle now) override;
   void on_skip(sim::Cycle first, sim::Cycle end) override;
+  bool wants_skipped_cycles() const override;
   // Ends the file; `end` is the engine's now(). Throws UserError when the disk was full.
   void finish(sim::Cycle end);
 
@@ -66,6 +67,7 @@ class WaveRing final : public sim::Observer {
 
   void on_cycle(sim::Cycle now) override;
   void on_skip(sim::Cycle first, sim::Cycle end) override;
+  bool wants_skipped_cycles() const override;
 
   // Writes the cycles end-N .. end-1; `end` is the engine's now(), or now()+1 from within a cycle.
   void dump(const std::string& path, sim::Cycle end, double clock_mhz) const;

@@ -158,7 +158,11 @@ class Lazy final : public sim::Unit {
     return now < start_ + 100 ? start_ + 100 : sim::kNever;
   }
   void sync(sim::Cycle now) override { position_ = now < start_ + 100 ? (now - start_) / 10 : 10; }
-  void visit(sim::Archive& archive) override { archive.state("position", position_, 8); }
+  void visit(sim::Archive& archive) override {
+    archive.state("position", position_, 8);
+    // Without even a place to keep it.
+    archive.computed("phase", engine() == nullptr ? 0 : engine()->now() / 25, 8);
+  }
 
  private:
   sim::Cycle start_ = 0;
@@ -194,6 +198,9 @@ TEST(ObserveWaves, RegistersThatAreKeptLazilyAreShownInTheirCycles) {
   for (std::size_t i = 0; i < changes.size(); ++i) EXPECT_EQ(changes[i].time, 2 * 10 * i);
   const auto last = VcdReader::from_text(run(true, true));
   EXPECT_EQ(last.changes("lazy.position").size(), 4u);  // 7 in cycle 70, then 8, 9, 10
+  const auto& phase = vcd.changes("lazy.phase");
+  ASSERT_EQ(phase.size(), 6u);
+  for (std::size_t i = 0; i < phase.size(); ++i) EXPECT_EQ(phase[i].time, 2 * 25 * i);
 }
 
 TEST(ObserveWaves, OnlyTimesWithAChangeAreWritten) {
