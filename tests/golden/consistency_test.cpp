@@ -9,8 +9,7 @@
 #include <random>
 
 #include "apps/ktpu-check/program_import.h"
-#include "apps/ktpu-check/rig.h"
-#include "apps/ktpu-check/sha256.h"
+#include "tests/golden/run_events.h"
 
 namespace ktpu::check {
 namespace {
@@ -33,45 +32,6 @@ std::vector<json> program_files() {
   return files;
 }
 
-// Everything seen from outside, in order.
-std::string events(const ImportedProgram& imported, Watch watch, bool idle_skip) {
-  Rig rig(imported.machine, &imported.program, watch);
-  rig.system().engine().set_idle_skip(idle_skip);
-  rig.run();
-  std::string text;
-  const auto add = [&](const char* what, const Cycles& cycles) {
-    text += what;
-    for (const Cycle c : cycles) text += fmt::format(" {}", c);
-    text += "\n";
-  };
-  const auto flits = [&](const std::string& what, const LinkLog::Watched& w) {
-    text += fmt::format("{} stalled {}", what, w.stalled);
-    for (const FlitEvent& e : w.flits) text += fmt::format(" {}:{}", e.cycle, arch::to_hex(e.flit));
-    text += "\n";
-  };
-  add("read bursts", rig.dram.read_bursts);
-  add("read beats", rig.dram.read_beats);
-  add("write bursts", rig.dram.write_bursts);
-  add("write beats", rig.dram.write_beats);
-  add("kicks", rig.agent.kicks);
-  for (const topo::Node& node : rig.mesh().nodes) {
-    flits(fmt::format("in {},{}", node.at.x, node.at.y), rig.in(node.at));
-    flits(fmt::format("out {},{}", node.at.x, node.at.y), rig.out(node.at));
-  }
-  text += fmt::format("end {} of {}\n", rig.host.end_cycle, rig.system().engine().now());
-  const topo::Dram& dram = *rig.mesh().dram;
-  text += sha256_hex(rig.read_memory(dram.base, dram.size_bytes));
-  return text;
-}
-
-std::string first_difference(const std::string& a, const std::string& b) {
-  std::size_t at = 0;
-  while (at < a.size() && at < b.size() && a[at] == b[at]) ++at;
-  const std::size_t line = a.rfind('\n', at) == std::string::npos ? 0 : a.rfind('\n', at) + 1;
-  const std::size_t from = std::max(line, at < 100 ? 0 : at - 100);
-  return a.substr(line, 30) + " ... " + a.substr(from, 200) + "\nagainst\n" + b.substr(from, 200);
-}
-
 TEST(Consistency, IdleSkipAndProbesChangeNothing) {
   constexpr unsigned kSeed = 7;
   std::printf("seed %u\n", kSeed);
@@ -88,9 +48,9 @@ TEST(Consistency, IdleSkipAndProbesChangeNothing) {
         dram.write_gaps = {upto(4), upto(2)};
         dram.write_response = 1 + upto(40);
       }
-      const std::string plain = events(imported, Watch::kOutside, true);
-      const std::string every_cycle = events(imported, Watch::kOutside, false);
-      const std::string watched = events(imported, Watch::kInside, true);
+      const std::string plain = run_events(imported.machine, imported.program, Watch::kOutside, true);
+      const std::string every_cycle = run_events(imported.machine, imported.program, Watch::kOutside, false);
+      const std::string watched = run_events(imported.machine, imported.program, Watch::kInside, true);
       EXPECT_TRUE(plain == every_cycle)
           << file["id"] << " idle skip: " << first_difference(plain, every_cycle);
       EXPECT_TRUE(plain == watched) << file["id"] << " probes: " << first_difference(plain, watched);
