@@ -34,12 +34,17 @@ class Registry {
   void add_endpoint(topo::Kind kind, topo::Impl impl, EndpointFactory factory) {
     endpoints_[{kind, impl}] = std::move(factory);
   }
+  // Whether the model routers of a mesh run together in one noc::RouterBank (the default) instead of one unit
+  // each from the factory. Results are the same; the bank is several times faster.
+  void set_bank_model_routers(bool on) { bank_ = on; }
+  bool bank_model_routers() const { return bank_; }
   // Both throw UserError naming the node when nothing is registered (a twin that is not built in, a kind this
   // version cannot run).
   const RouterFactory& router(topo::Impl impl, const std::string& node) const;
   const EndpointFactory& endpoint(topo::Kind kind, topo::Impl impl, const std::string& node) const;
 
  private:
+  bool bank_ = true;
   std::map<topo::Impl, RouterFactory> routers_;
   std::map<std::pair<topo::Kind, topo::Impl>, EndpointFactory> endpoints_;
 };

@@ -107,14 +107,26 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
   }
 
   const noc::Grid grid{mesh.lo.x, mesh.hi.x, mesh.lo.y, mesh.hi.y};
+  // The model routers of a mesh run as one unit.
+  auto bank = std::make_unique<noc::RouterBank>(pre + "fabric");
+  bool banked = false;
   for (const topo::Router& router : mesh.routers) {
     const std::string id = topo::node_id(machine, mesh, router);
     noc::Router::Ports ports{};
     for (unsigned side = 0; side < noc::kPorts; ++side) ports[side] = at_router[{router.at, side}];
     const noc::RouterParams params{
         router.at, grid, {mesh.router.fifo_depth, mesh.router.fifo_latency, mesh.router.fifo_extra}};
-    out.routers.push_back(
-        add(registry_.router(router.impl, id)(id, params, ports), topo::impl_name(router.impl)));
+    if (router.impl == topo::Impl::kModel && registry_.bank_model_routers()) {
+      banked = true;
+      out.routers.push_back(add(bank->add(id, params, ports)));
+    } else {
+      out.routers.push_back(
+          add(registry_.router(router.impl, id)(id, params, ports), topo::impl_name(router.impl)));
+    }
+  }
+  if (banked) {
+    bank->connect();
+    add(std::move(bank));
   }
 
   for (std::size_t n = 0; n < mesh.nodes.size(); ++n) {
@@ -151,8 +163,9 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
     const topo::DramBanked& b = dram.banked;
     out.dram = std::make_unique<memory::BankedDram>(
         *out.memory,
-        memory::BankedDramParams{b.banks, b.row_bytes, b.row_hit, b.row_closed, b.row_conflict, b.write_response,
-                                 b.reads_outstanding, b.writes_outstanding, b.bytes_per_cycle},
+        memory::BankedDramParams{b.banks, b.row_bytes, b.row_hit, b.row_closed, b.row_conflict,
+                                 b.write_response, b.reads_outstanding, b.writes_outstanding,
+                                 b.bytes_per_cycle},
         dram.bus_bits);
   }
   memory::MemoryAgentConfig config;

@@ -12,14 +12,14 @@
 namespace ktpu::sim {
 
 void LinkBase::bind_sender(Unit& unit) {
-  KTPU_CHECK(sender_ == nullptr, "link {} has two senders: {} and {}", name_, sender_->name(), unit.name());
-  sender_ = &unit;
+  KTPU_CHECK(sender() == nullptr, "link {} has two senders: {} and {}", name(), sender()->name(), unit.name());
+  cold_->sender = &unit;
 }
 
 void LinkBase::bind_receiver(Unit& unit, std::uint32_t* mask, std::uint32_t bit) {
-  KTPU_CHECK(receiver_ == nullptr, "link {} has two receivers: {} and {}", name_, receiver_->name(),
+  KTPU_CHECK(receiver() == nullptr, "link {} has two receivers: {} and {}", name(), receiver()->name(),
              unit.name());
-  receiver_ = &unit;
+  cold_->receiver = &unit;
   if (mask != nullptr) {
     receiver_mask_ = mask;
     receiver_bit_ = bit;
@@ -55,10 +55,10 @@ void Engine::elaborate() {
   wheel_.assign(words_ * kWheel, 0);
   for (std::size_t i = 0; i < units_.size(); ++i) all_[i / 64] |= 1ull << (i % 64);
   for (LinkBase* link : links_) {
-    if (link->receiver_ == nullptr || link->receiver_->engine_ != this) continue;
-    const std::size_t i = link->receiver_->index_;
+    if (link->receiver() == nullptr || link->receiver()->engine_ != this) continue;
+    const std::size_t i = link->receiver()->index_;
     link->wake_word_ = &active_[i / 64];
-    link->wake_bit_ = 1ull << (i % 64);
+    link->wake_bit_ = static_cast<std::uint8_t>(i % 64);
   }
   order_mealy();
   reset();

@@ -59,6 +59,7 @@ class Fifo {
   }
   void pop(Cycle now) {
     ring_.drop_front();
+    if (ring_.size() == 0) ring_.clear();  // start over in the first slot: it is in the cache
     last_pop_plus_1_ = now + 1;
   }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "arch/flit.h"
@@ -17,15 +18,15 @@ namespace ktpu::sim {
 class Unit;
 
 // What all links have besides their data: names, ends and the wake-up of the receiver.
-class LinkBase {
+class alignas(64) LinkBase {
  public:
-  LinkBase(std::string name, unsigned width) : name_(std::move(name)), width_(width) {}
+  LinkBase(std::string name, unsigned width) : cold_(std::make_unique<Cold>(std::move(name), width)) {}
   LinkBase(const LinkBase&) = delete;
   LinkBase& operator=(const LinkBase&) = delete;
   virtual ~LinkBase() = default;
 
-  const std::string& name() const { return name_; }
-  unsigned width() const { return width_; }  // data bits
+  const std::string& name() const { return cold_->name; }
+  unsigned width() const { return cold_->width; }  // data bits
 
   bool valid() const { return valid_; }
   bool busy() const { return busy_; }
@@ -50,8 +51,8 @@ class LinkBase {
   std::uint64_t& transferred() { return transferred_; }        // flits since the start
   std::uint64_t& stalled_cycles() { return stalled_cycles_; }  // cycles with valid && busy
 
-  Unit* sender() const { return sender_; }
-  Unit* receiver() const { return receiver_; }
+  Unit* sender() const { return cold_->sender; }
+  Unit* receiver() const { return cold_->receiver; }
 
   // Elaboration. `mask`/`bit`: a word of the receiver that mirrors valid of its inputs (may be null).
   void bind_sender(Unit& unit);
@@ -62,29 +63,34 @@ class LinkBase {
   void raise() {
     valid_ = true;
     *receiver_mask_ |= receiver_bit_;
-    *wake_word_ |= wake_bit_;
+    *wake_word_ |= 1ull << wake_bit_;
   }
   void lower() {
     valid_ = false;
     *receiver_mask_ &= ~receiver_bit_;
   }
 
+  // What the per-cycle path touches fills one cache line with the vtable pointer; the data follows in the
+  // next.
+  struct Cold {
+    Cold(std::string link_name, unsigned data_width) : name(std::move(link_name)), width(data_width) {}
+    std::string name;
+    unsigned width;
+    Unit* sender = nullptr;
+    Unit* receiver = nullptr;
+    std::uint32_t unused_mask = 0;  // where the mirrors point while nobody wants them
+    std::uint64_t unused_word = 0;
+  };
+
   bool valid_ = false;
   bool busy_ = false;
+  std::uint8_t wake_bit_ = 0;  // of *wake_word_
   std::uint32_t receiver_bit_ = 0;
-  std::uint32_t* receiver_mask_ = &unused_mask_;
-  std::uint64_t wake_bit_ = 0;
-  std::uint64_t* wake_word_ = &unused_word_;
+  std::unique_ptr<Cold> cold_;
+  std::uint32_t* receiver_mask_ = &cold_->unused_mask;
+  std::uint64_t* wake_word_ = &cold_->unused_word;
   std::uint64_t transferred_ = 0;
   std::uint64_t stalled_cycles_ = 0;
-
- private:
-  std::uint32_t unused_mask_ = 0;
-  std::uint64_t unused_word_ = 0;
-  std::string name_;
-  unsigned width_;
-  Unit* sender_ = nullptr;
-  Unit* receiver_ = nullptr;
 };
 
 template <typename T>
@@ -92,16 +98,24 @@ class Link final : public LinkBase {
  public:
   using LinkBase::LinkBase;
 
-  const T& data() const { return data_; }
+  // Meaningful while valid().
+  const T& data() const { return *shown_; }
 
   // Puts `data` on the wires. While it is not taken the sender must keep it there (L1): simply do nothing.
   void offer(const T& data) {
     data_ = data;
+    shown_ = &data_;
+    raise();
+  }
+  // The same without a copy: `data` must stay as it is until the end of the cycle in which it is taken.
+  void offer_in_place(const T& data) {
+    shown_ = &data;
     raise();
   }
   void withdraw() { lower(); }
 
  private:
+  const T* shown_ = &data_;
   T data_{};
 };
 
