@@ -131,6 +131,8 @@ TEST(OrchestratorSection8, LongListsAreCutBeforeAKick) {
     joined.insert(joined.end(), parts[i].begin(), parts[i].end() - (i + 1 < parts.size()));
   }
   EXPECT_EQ(joined, list);
+  for (const auto& part : split_commands(list, 8))
+    EXPECT_LE(part.size(), 8u);  // a poll stands just past the room
   EXPECT_EQ(split_commands(list, list.size()).size(), 1u);
   EXPECT_THROW(split_commands(list, 4),
                std::exception);  // three writes between two polls leave no room for DONE

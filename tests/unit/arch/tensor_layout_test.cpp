@@ -86,6 +86,12 @@ TEST(Image, LcgValuesByHand) {
   // x1 = 1664525 * 139 + 1013904223 = 1245273198 -> (x1 >> 20) - 2048 = -861 -> -861 / 1024 = -0.8408...
   const auto values = lcg_values({2, 139, 10, 0, false});
   EXPECT_EQ(values[0], double_to_fp16(-861.0 / 1024));
+  const auto many = lcg_values({5000, 139, 10, 0, false});
+  std::uint64_t x = 139;
+  for (const std::uint16_t v : many) {
+    x = (1664525 * x + 1013904223) % 4294967296;
+    ASSERT_EQ(v, double_to_fp16((static_cast<double>(x / 1048576) - 2048) / 1024));
+  }
   const auto positive = lcg_values({1, 139, 10, 0.5, true});
   EXPECT_EQ(positive[0], double_to_fp16(861.0 / 1024 + 0.5));
 }
