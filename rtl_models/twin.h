@@ -5,6 +5,9 @@
 #pragma once
 
 #include <verilated.h>
+#if VM_TRACE
+#include <verilated_vcd_c.h>
+#endif
 
 #include <memory>
 #include <string>
@@ -28,7 +31,7 @@ class Twin {
  public:
   explicit Twin(std::string unit)
       : unit_(std::move(unit)),
-        context_(std::make_unique<VerilatedContext>()),
+        context_(traced_context()),
         module_(std::make_unique<V>(context_.get(), "top")) {}
   ~Twin() { module_->final(); }
   Twin(const Twin&) = delete;
@@ -36,6 +39,21 @@ class Twin {
 
   V& pins() { return *module_; }
   const V& pins() const { return *module_; }
+
+  // Writes all signals inside the module to a VCD file from now on, two time units a cycle (falling and
+  // rising edge of clk_i). Throws UserError unless configured with KTPU_WAVES. Once a twin.
+  void open_waves(const std::string& path) {
+#if VM_TRACE
+    waves_ = std::make_unique<VerilatedVcdC>();
+    module_->trace(waves_.get(), 99);
+    waves_->open(path.c_str());
+    if (!waves_->isOpen()) throw arch::UserError::make("{}: cannot write waves to {}", unit_, path);
+#else
+    throw arch::UserError::make(
+        "{}: no waves of the RTL's inside to write to {}: configure with -DKTPU_WAVES=ON and build again",
+        unit_, path);
+#endif
+  }
 
   // Leaves the module in the first cycle with reset high, `start`, with its outputs of that cycle. The other
   // inputs must have their reset values.
@@ -57,12 +75,19 @@ class Twin {
   void clock(sim::Cycle now) {
     context_->time(now);
     low(now);
+    dump(2 * now);
     high(now);
+    dump(2 * now + 1);
   }
 
  private:
   static constexpr int kResetCycles = 16;  // the shortest the spec allows (fabric.md section 14)
 
+  static std::unique_ptr<VerilatedContext> traced_context() {
+    auto context = std::make_unique<VerilatedContext>();
+    context->traceEverOn(VM_TRACE);
+    return context;
+  }
   void low(sim::Cycle now) {
     module_->clk_i = 0;
     eval(now);
@@ -70,6 +95,11 @@ class Twin {
   void high(sim::Cycle now) {
     module_->clk_i = 1;
     eval(now);
+  }
+  void dump([[maybe_unused]] std::uint64_t time) {
+#if VM_TRACE
+    if (waves_) waves_->dump(time);
+#endif
   }
   void eval(sim::Cycle now) {
     detail::guarded_eval(
@@ -79,6 +109,9 @@ class Twin {
   std::string unit_;
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<V> module_;
+#if VM_TRACE
+  std::unique_ptr<VerilatedVcdC> waves_;  // closes its file when destroyed
+#endif
 };
 
 }  // namespace ktpu::rtl

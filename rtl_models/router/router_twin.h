@@ -47,8 +47,14 @@ class RouterTwinOf final : public sim::Unit {
   void drive(sim::Cycle now) override;
   // The pointer of the arbiters runs in every cycle, so the twin never sleeps.
   sim::Cycle clock(sim::Cycle now) override;
+  bool free_running() const override { return true; }
+  // Every flit that came in has left.
+  bool resting() const override { return inside_ == 0 && in_valid_ == 0; }
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
+
+  // Waves of the inside of the RTL (rtl_models/twin.h).
+  void open_waves(const std::string& path);
 
   // Flits sent into empty slots (fabric.md section 6.1).
   std::uint64_t lost() const { return lost_; }
@@ -57,6 +63,7 @@ class RouterTwinOf final : public sim::Unit {
   RouterPlace place_;
   Ports ports_;
   std::uint32_t in_valid_ = 0;  // mirror of the input links' valid
+  std::uint64_t inside_ = 0;    // flits accepted and not yet sent on
   std::uint64_t lost_ = 0;
   std::unique_ptr<Twin<V>> twin_;
 };

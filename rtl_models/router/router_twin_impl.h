@@ -51,6 +51,7 @@ void RouterTwinOf<V>::reset(sim::Cycle start) {
   pins.fifo_depth_i = static_cast<std::uint16_t>(place_.fifo.depth);
   pins.in_valid_i = 0;
   pins.out_busy_i = 0;
+  inside_ = 0;
   twin_->reset(start);
 }
 
@@ -78,6 +79,7 @@ sim::Cycle RouterTwinOf<V>::clock(sim::Cycle now) {
   pins.in_valid_i = static_cast<std::uint8_t>(in_valid_);
   for (std::uint32_t bits = in_valid_; bits != 0; bits &= bits - 1) {
     const unsigned p = static_cast<unsigned>(std::countr_zero(bits));
+    inside_ += !ports_[p].in->busy();
     std::memcpy(&pins.in_data_i[p * detail::kFlitWords], ports_[p].in->data().w.data(), detail::kFlitBytes);
   }
   std::uint32_t busy = 0;
@@ -86,9 +88,10 @@ sim::Cycle RouterTwinOf<V>::clock(sim::Cycle now) {
     const bool valid = (pins.out_valid_o >> p) & 1;
     if (link == nullptr) {
       lost_ += valid;
+      inside_ -= valid;
       continue;
     }
-    if (valid) link->sample_sent();
+    if (valid && link->sample_sent()) --inside_;
     busy |= static_cast<std::uint32_t>(link->busy()) << p;
   }
   pins.out_busy_i = static_cast<std::uint8_t>(busy);
@@ -105,6 +108,11 @@ std::vector<sim::Wait> RouterTwinOf<V>::waits(sim::Cycle) const {
                                    port.out->data().dst_y(), port.out->name()),
                        port.out->receiver()});
   return waits;
+}
+
+template <class V>
+void RouterTwinOf<V>::open_waves(const std::string& path) {
+  twin_->open_waves(path);
 }
 
 template <class V>

@@ -234,7 +234,7 @@ bool Runner::run_until(sim::Cycle end) {
         engine.run_until(stop);
         break;
       }
-      if (engine.idle_skip()) engine.skip_to(event);
+      if (engine.idle_skip()) engine.skip_to(engine.next_event());
       engine.step();
     }
   }

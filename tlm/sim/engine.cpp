@@ -12,7 +12,8 @@
 namespace ktpu::sim {
 
 void LinkBase::bind_sender(Unit& unit) {
-  KTPU_CHECK(sender() == nullptr, "link {} has two senders: {} and {}", name(), sender()->name(), unit.name());
+  KTPU_CHECK(sender() == nullptr, "link {} has two senders: {} and {}", name(), sender()->name(),
+             unit.name());
   cold_->sender = &unit;
 }
 
@@ -53,7 +54,11 @@ void Engine::elaborate() {
   next_.assign(words_, 0);
   all_.assign(words_, 0);
   wheel_.assign(words_ * kWheel, 0);
-  for (std::size_t i = 0; i < units_.size(); ++i) all_[i / 64] |= 1ull << (i % 64);
+  working_.assign(words_, 0);
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    all_[i / 64] |= 1ull << (i % 64);
+    if (!units_[i]->free_running()) working_[i / 64] |= 1ull << (i % 64);
+  }
   for (LinkBase* link : links_) {
     if (link->receiver() == nullptr || link->receiver()->engine_ != this) continue;
     const std::size_t i = link->receiver()->index_;
@@ -191,11 +196,23 @@ void Engine::step() {
   }
 }
 
-Cycle Engine::next_event() const { return idle_skip_ ? next_wanted() : now_; }
-
-Cycle Engine::next_wanted() const {
+Cycle Engine::next_event() const {
+  if (!idle_skip_) return now_;
   for (const std::uint64_t word : next_)
     if (word != 0) return now_;
+  return next_timer();
+}
+
+Cycle Engine::next_wanted() const {
+  for (std::size_t w = 0; w < words_; ++w) {
+    if ((next_[w] & working_[w]) != 0) return now_;
+    for (std::uint64_t bits = next_[w]; bits != 0; bits &= bits - 1)
+      if (!units_[w * 64 + static_cast<std::size_t>(std::countr_zero(bits))]->resting()) return now_;
+  }
+  return next_timer();
+}
+
+Cycle Engine::next_timer() const {
   Cycle first = far_.empty() ? kNever : far_.top().at;
   if (wheel_used_ != 0) {
     const std::uint64_t from_now = std::rotr(wheel_used_, static_cast<int>(now_ % kWheel));

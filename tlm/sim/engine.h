@@ -18,8 +18,8 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void on_cycle(Cycle now) = 0;
-  // Cycles first .. end-1 are jumped over: every unit sleeps, so wires and stored registers look like in `first`
-  // all the time. Registers may differ from the cycle before (the last clock() changed them).
+  // Cycles first .. end-1 are jumped over: every unit sleeps, so wires and stored registers look like in
+  // `first` all the time. Registers may differ from the cycle before (the last clock() changed them).
   virtual void on_skip(Cycle /*first*/, Cycle /*end*/) {}
   // True: on_cycle() is called for each skipped cycle instead, with Engine::now() as if it ran. For those who
   // look at registers that a unit works out from the cycle number.
@@ -76,6 +76,7 @@ class Engine {
   friend class Unit;
   static constexpr Cycle kWheel = 64;  // cycles ahead that the wheel covers; later wake-ups go to the heap
 
+  Cycle next_timer() const;  // first wake-up in wheel or heap
   void jump(Cycle cycle);
   void place(Unit& unit, std::size_t index);
   void merge_due();
@@ -91,8 +92,9 @@ class Engine {
   std::vector<std::uint64_t> active_;  // units awake in the current cycle
   std::vector<std::uint64_t> next_;    // units awake in the next one
   std::vector<std::uint64_t> all_;
-  std::vector<std::uint64_t> wheel_;  // kWheel rows of words
-  std::uint64_t wheel_used_ = 0;      // bit r: row r holds something
+  std::vector<std::uint64_t> working_;  // units that are not free running
+  std::vector<std::uint64_t> wheel_;    // kWheel rows of words
+  std::uint64_t wheel_used_ = 0;        // bit r: row r holds something
   std::size_t words_ = 0;
   struct Timer {
     Cycle at;

@@ -46,8 +46,14 @@ bool Lockstep::settle(Cycle now) {
 Cycle Lockstep::clock(Cycle now) {
   for (const auto& shadow : shadows_.all()) shadow->copy_inputs();
   compare(now);
-  const Cycle model = model_->clock(now);
-  return std::min(model, twin_->clock(now));
+  model_next_ = model_->clock(now);
+  twin_next_ = twin_->clock(now);
+  return std::min(model_next_, twin_next_);
+}
+
+bool Lockstep::resting() const {
+  return (model_next_ == kNever || (model_->free_running() && model_->resting())) &&
+         (twin_next_ == kNever || (twin_->free_running() && twin_->resting()));
 }
 
 void Lockstep::compare(Cycle now) {

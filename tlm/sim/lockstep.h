@@ -50,6 +50,8 @@ class Lockstep final : public Unit {
   bool settle(Cycle now) override;
   std::vector<const LinkBase*> settle_reads() const override { return model_->settle_reads(); }
   std::vector<const LinkBase*> settle_writes() const override { return model_->settle_writes(); }
+  bool free_running() const override { return model_->free_running() || twin_->free_running(); }
+  bool resting() const override;
   std::vector<Unit*> parts() const override { return {model_.get(), twin_.get()}; }
   void visit(Archive& archive) override;
   void sync(Cycle now) override;
@@ -79,6 +81,8 @@ class Lockstep final : public Unit {
   std::unique_ptr<Unit> twin_;
   OnMismatch hook_;
   std::vector<Cycle> recorded_;  // cycle of each history slot
+  Cycle model_next_ = 0;         // what the units' last clock() answered
+  Cycle twin_next_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t compared_cycles_ = 0;
   std::uint64_t compared_values_ = 0;

@@ -58,9 +58,14 @@ class Unit {
   virtual void visit(Archive& /*archive*/) {}
   virtual void sync(Cycle /*now*/) {}
 
-  // Units that run inside this one (a lock-step pair) and are not added to an engine themselves: their links and
-  // wake-ups count for this one. Asked once, by Engine::add().
+  // Units that run inside this one (a lock-step pair) and are not added to an engine themselves: their links
+  // and wake-ups count for this one. Asked once, by Engine::add().
   virtual std::vector<Unit*> parts() const { return {}; }
+
+  // A unit that has to run in every cycle even with nothing to do (the counters of an RTL twin) says so, and
+  // whether it has anything left to do but that: a run is over when all that is awake is resting.
+  virtual bool free_running() const { return false; }
+  virtual bool resting() const { return true; }
 
   // Grows with every step towards an end that no link shows (a long sweep); the watchdog compares it.
   virtual std::uint64_t progress() const { return 0; }
