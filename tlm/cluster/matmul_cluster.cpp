@@ -200,7 +200,7 @@ void MatmulCluster::lose_command(Cycle now) {
   if (now <= kToCommand) return;
   const std::uint32_t end = sweep_.issued_through(now - kToCommand);
   if (end == 0 || sweep_.cycle_of(end - 1) + kToCommand != now) return;
-  execute_through(now - 1);
+  if (now > kReuseMin) execute_through(now - kReuseMin);  // no further: run_command() wants to track the rest
   data_.lose(end - 1);
   if (end - 1 >= emit_from_) emit_push_.take(now + kEmitPush);
   ++lost_commands_;

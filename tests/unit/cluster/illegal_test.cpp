@@ -234,6 +234,47 @@ TEST(Cluster15, L1WriteUnderARunningSweepIsReported) {
   }
 }
 
+// An issue sees the writes enabled in its own cycle and before (section 13.3), whichever side and wherever in
+// the walk.
+TEST(Cluster6, AWriteUnderASweepSplitsItExactly) {
+  const auto operand = [](unsigned seed) {
+    arch::OperandEntry e;
+    for (unsigned lane = 0; lane < 4; ++lane) {
+      for (unsigned k = 0; k < 32; ++k)
+        e.q[lane][k] = static_cast<std::int8_t>((seed * 37 + lane * 11 + k * 7) % 127 - 63);
+      e.scale[lane] = static_cast<std::uint8_t>(0xA0 + seed);
+    }
+    return e;
+  };
+  for (const bool side_b : {false, true}) {
+    const arch::Side side = side_b ? arch::Side::kB : arch::Side::kA;
+    Bench b;
+    b.unit().preload_l1(arch::Side::kA, 0, operand(1));
+    b.unit().preload_l1(arch::Side::kB, 0, operand(2));
+    // One entry of `side` meets all 64 of the other, which are all alike.
+    for (unsigned e = 0; e < 64; ++e)
+      b.unit().preload_l1(side_b ? arch::Side::kA : arch::Side::kB, e, operand(2 - side_b));
+    b.send(0, inst_flit(side_b ? gemm(64, 1, 1) : gemm(1, 64, 1)));  // issues 6..69
+    b.send(40, data_descriptor(side_b, 0, 3));
+    const arch::OperandEntry fresh = operand(3);
+    for (unsigned w = 0; w < 4; ++w) b.send(41 + w, data_flit(arch::operand_word(side, w, fresh), w == 3));
+    const arch::OperandEntry newer = operand(4);
+    b.send(50, data_descriptor(side_b, 0, 3));
+    for (unsigned w = 0; w < 4; ++w) b.send(51 + w, data_flit(arch::operand_word(side, w, newer), w == 3));
+    b.run(200);
+    b.engine().sync();
+    // So tile 48 - 6 is the first with the first new entry and tile 58 - 6 the first with the second.
+    ASSERT_EQ(Bench::relative(b.record.l1_write), (V{48, 58}));
+    for (unsigned t = 0; t < 64; ++t) {
+      arch::SubTile expected;
+      const arch::OperandEntry entry = t < 42 ? operand(side_b ? 2 : 1) : t < 52 ? fresh : newer;
+      const arch::OperandEntry other = operand(side_b ? 1 : 2);
+      arch::scalar_kernel(14).load_chain(side_b ? other : entry, side_b ? entry : other, 40, expected);
+      ASSERT_EQ(b.unit().tile(t), expected) << "tile " << t << " side " << side_b;
+    }
+  }
+}
+
 TEST(Cluster11, DoneCountAndCodes) {
   Bench b;
   answer_fills(b);

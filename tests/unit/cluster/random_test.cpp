@@ -359,16 +359,20 @@ Program hole_program(std::uint64_t seed) {
   if (g.emit) g.acc = 1;
   p.script.push_back({401, inst_flit(g)});
   // Peer commands from 410, one in 3; sweep commands from 429: the stream's last tiles meet the sweep.
-  const unsigned halves = 16 + 2 * pick(9), offset = 32 - halves;
+  const unsigned offset = 2 * pick(6), halves = 32 - offset - 2 * pick(4);
   p.script.push_back({403, data_descriptor(2, offset, halves - 1)});
-  for (unsigned i = 0; i < halves; ++i)
-    p.script.push_back({403, random_operand_flit(rng, data_flit(0, i + 1 == halves))});
-  if (!g.emit) p.script.push_back({600, inst_flit(drain(16))});
+  Cycle at = 403;
+  const bool slow = pick(2);
+  for (unsigned i = 0; i < halves; ++i) {
+    if (slow) at += pick(8);
+    p.script.push_back({at, random_operand_flit(rng, data_flit(0, i + 1 == halves))});
+  }
+  if (!g.emit) p.script.push_back({700, inst_flit(drain(16))});
   return p;
 }
 
 TEST(ClusterRandom, TheHoleComputesWhatThePipelineComputes) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const Outcome o = run(hole_program(seed), true, true);
     EXPECT_EQ(o.hits, 1u) << seed;
   }
