@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/cases.h"
+
+#include "arch/error.h"
+#include "bench/programs.h"
+
+namespace ktpu::bench {
+
+namespace {
+
+std::function<arch::Program(const topo::Machine&, bool)> matmul_of(Matmul shape, Matmul quick) {
+  return [shape, quick](const topo::Machine& machine, bool small) {
+    return matmul(machine, small ? quick : shape);
+  };
+}
+
+std::function<arch::Program(const topo::Machine&, bool)> resident_of(std::uint32_t rounds) {
+  return [rounds](const topo::Machine& machine, bool small) {
+    Resident shape;
+    shape.rounds = rounds;
+    if (small) shape = {4, 4, 4, 6, 2};
+    return resident(machine, shape);
+  };
+}
+
+void add_matmuls(std::vector<Case>& list) {
+  const Matmul quick{30, 50, 96, 4, 4, 2, false, 1};
+  Matmul quick_fused = quick;
+  quick_fused.fused = true;
+  list.push_back({.name = "cluster/compute",
+                  .what = "one cluster sweeping resident operands, a command in over 95 % of its cycles",
+                  .topology = "mesh1",
+                  .program = resident_of(4),
+                  .must = 5,
+                  .goal = 10,
+                  .reference = 0.21});
+  list.push_back({.name = "cluster/matmul",
+                  .what = "one cluster, matmul 32x32x128: fill, sweep, drain in turn",
+                  .topology = "mesh1",
+                  .program = matmul_of({32, 32, 128, 8, 8, 4, false, 400}, quick)});
+  list.push_back(
+      {.name = "small/matmul",
+       .what = "small system with its script host, matmul 128x128x128 compiled as gm 8, gn 8, nk 2",
+       .topology = "reference_small",
+       .program = matmul_of({128, 128, 128, 8, 8, 2, false, 50}, quick),
+       .must = 3,
+       .goal = 8,
+       .reference = 0.08});
+  list.push_back({.name = "mesh8/memory",
+                  .what = "8 clusters, matmul 256x256x256, bound by one read at a time",
+                  .topology = "reference_mesh8",
+                  .program = matmul_of({256, 256, 256, 16, 32, 8, false, 20}, quick),
+                  .must = 0.8,
+                  .goal = 2,
+                  .reference = 0.01});
+  list.push_back({.name = "mesh8/memory-small",
+                  .what = "8 clusters, 32x32x128 each: fills, short sweeps and drains of all at once",
+                  .topology = "reference_mesh8",
+                  .program = matmul_of({256, 32, 128, 8, 8, 4, false, 100}, quick),
+                  .must = 0.8,
+                  .goal = 2,
+                  .reference = 0.01});
+  list.push_back({.name = "mesh8/compute",
+                  .what = "8 clusters sweeping resident operands, all arrays busy in over 90 % of the cycles",
+                  .topology = "reference_mesh8",
+                  .program = resident_of(1),
+                  .must = 0.4,
+                  .goal = 1,
+                  .reference = 0.01});
+  list.push_back({.name = "mesh8/reads16",
+                  .what = "8 clusters, matmul 256x256x1024 with fused drains and 16 reads in flight",
+                  .topology = "mesh8",
+                  .sets = {"meshes.0.agent.reads_in_flight=16"},
+                  .program = matmul_of({256, 256, 1024, 16, 32, 8, true, 8}, quick_fused),
+                  .must = 0.4,
+                  .goal = 1,
+                  .reference = 0.01});
+}
+
+void add_routers(std::vector<Case>& list) {
+  struct Load {
+    const char* name;
+    const char* rate;
+    const char* what;
+  };
+  const Load loads[] = {{"0", "0", "no traffic"},
+                        {"0.01", "0.01", "0.01 flits a node and cycle"},
+                        {"0.1", "0.1", "0.1 flits a node and cycle"},
+                        {"full", "1", "every source always has a flit"}};
+  struct Grid {
+    const char* topology;
+    const char* what;
+    sim::Cycle cycles[4];  // by load
+  };
+  const Grid grids[] = {
+      {"noc3x3", "3x3 routers, all 21 ports used", {4'000'000'000, 2'000'000, 1'000'000, 500'000}},
+      {"noc8x8", "8x8 routers", {4'000'000'000, 1'000'000, 300'000, 50'000}},
+      {"noc14x14", "14x14 routers", {4'000'000'000, 300'000, 100'000, 20'000}}};
+  for (const Grid& grid : grids) {
+    for (std::size_t i = 0; i < std::size(loads); ++i) {
+      Case c;
+      c.name = fmt::format("{}/{}", grid.topology, loads[i].name);
+      c.what = fmt::format("{}, uniform random traffic: {}", grid.what, loads[i].what);
+      c.topology = grid.topology;
+      c.sets = {"meshes.0.units.t.pattern=uniform", fmt::format("meshes.0.units.t.rate={}", loads[i].rate),
+                "meshes.0.units.t.seed=1"};
+      c.cycles = grid.cycles[i];
+      c.quick_cycles = 2'000;
+      if (c.name == "noc8x8/0.1") {
+        c.must = 0.4;
+        c.goal = 1;
+      }
+      list.push_back(std::move(c));
+    }
+  }
+}
+
+}  // namespace
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> kCases = [] {
+    std::vector<Case> list;
+    add_matmuls(list);
+    add_routers(list);
+    return list;
+  }();
+  return kCases;
+}
+
+}  // namespace ktpu::bench
