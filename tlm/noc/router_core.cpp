@@ -346,6 +346,7 @@ void RouterCore::visit(unsigned router, sim::Archive& archive, sim::Cycle now) {
     });
   }
   archive.computed("out_valid", valid, kPorts);
+  archive.computed("inside", flits_inside(router), 16);
   archive.counter("granted", state.granted, "flits", "Flits that won an output of this router");
   archive.counter("conflicts", state.conflicts, "cycles",
                   "Grants in which at least one more input wanted the same output");
@@ -366,6 +367,10 @@ std::vector<sim::Wait> RouterCore::waits(unsigned router) const {
       waits.push_back(
           {fmt::format("input {} holds a flit whose turn the router never grants", kPortNames[p]), nullptr});
   }
+  if (routers_[router].lost != 0)  // no wait, but what often explains one (fabric.md section 6.1)
+    waits.push_back({fmt::format("note: {}x a flit was lost because nothing is attached where it was sent",
+                                 routers_[router].lost),
+                     nullptr});
   return waits;
 }
 
