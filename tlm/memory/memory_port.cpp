@@ -171,7 +171,8 @@ void MemoryPort::clock(sim::Cycle now, const arch::Flit* in, bool out_taken) {
 sim::Cycle MemoryPort::work_ahead(sim::Cycle now) const {
   const sim::Cycle soon = now + 1;
   const bool beat_waits = skid_size_ != 0;
-  if (out_valid_ || releasing_ >= 0 || response_ || (state_ == State::kPlain && beat_waits)) return soon;
+  // A slot to release has its acknowledgement in the output register, so that covers it.
+  if (out_valid_ || response_ || (state_ == State::kPlain && beat_waits)) return soon;
   sim::Cycle next = reader_.next(now, beat_waits);
   // Heads of queues; whatever blocks them otherwise is an event after which this is worked out again.
   const bool reader_free = reader_.idle() && !reader_.emitting() && state_ != State::kPlain;
