@@ -403,8 +403,13 @@ void MatmulCluster::start_gemm(Cycle now) {
   }
   const bool hole = peer_.opened_at() + 2 == now && peer_.descriptor().buf_id == 2 && !peer_.rejected();
   if (hole) {
-    ++c1_hits_;
-    c1_cycle_ = now;
+    if (c1_hits_++ == 0) {
+      c1_cycle_ = now;
+      c1_text_ = fmt::format(
+          "{} started although the CU_DATA stream from ({},{}) to sub-tile {} had just opened; sweep "
+          "commands that meet one of its adds are lost",
+          instruction_text(), peer_.source().x, peer_.source().y, peer_.descriptor().offset / 2);
+    }
     if (probe_ != nullptr) probe_->on_quirk(now);
   }
   if (probe_ != nullptr) probe_->on_gemm_start(now);

@@ -28,7 +28,7 @@ struct ClusterParams {
   bool quirks = true;         // true: C1 as in the reference machine; false: closed (quirks.md)
 };
 
-class MatmulCluster final : public sim::Unit {
+class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
  public:
   // Binds the links. Throws UserError on numbers out of range.
   MatmulCluster(std::string name, const ClusterParams& params, sim::FlitPort links);
@@ -47,10 +47,12 @@ class MatmulCluster final : public sim::Unit {
   const ClusterParams& params() const { return params_; }
   // Before the run, or while idle. Null: none.
   void set_probe(ClusterProbe* probe) { probe_ = probe; }
-  const noc::EndpointMisuseLog& misuse() const { return misuse_; }
-  // How often quirk C1 was met since the start (0 with quirks = false), and the last time.
-  std::uint64_t quirk_c1_hits() const { return c1_hits_; }
-  sim::Cycle quirk_c1_cycle() const { return c1_cycle_; }
+  // Kinds: fill-too-long, fill-past-bank, gemm-past-bank, too-many-tiles, drain-too-long, emit-on-load,
+  // emit-to-buffer-2, emit-without-drain, drain-over-batch, fused-drain-count, fused-drain-destination (an
+  // instruction against section 15); tile-never-loaded, reuse-distance, l1-write-under-sweep,
+  // streams-interleaved (what came of it). The unit goes on as the machine would.
+  const noc::EndpointMisuseLog& misuse() const override { return misuse_; }
+  std::vector<noc::QuirkHits> quirk_hits() const override;  // C1
   // d_out of section 9.1: results issued and not yet taken by the write port, modulo 2^16.
   unsigned results_outstanding() const { return d_out_; }
   // No instruction, sweep, drain, stream or flit anywhere in the unit.
@@ -198,7 +200,8 @@ class MatmulCluster final : public sim::Unit {
   std::uint64_t compute_cycles_ = 0, fill_cycles_ = 0, drain_cycles_ = 0, stall_cycles_ = 0, fills_ = 0,
                 gemms_ = 0, drains_ = 0, unknown_ = 0, commands_ = 0, sweep_commands_ = 0, lost_commands_ = 0,
                 entries_ = 0, discarded_ = 0, c1_hits_ = 0;
-  sim::Cycle c1_cycle_ = 0;
+  sim::Cycle c1_cycle_ = 0;  // of the first hit
+  std::string c1_text_;
 };
 
 }  // namespace ktpu::cluster

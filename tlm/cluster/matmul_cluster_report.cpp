@@ -35,6 +35,11 @@ void MatmulCluster::report(Cycle cycle, const char* kind, std::string text) {
   misuse_.add(std::move(misuse));
 }
 
+std::vector<noc::QuirkHits> MatmulCluster::quirk_hits() const {
+  if (c1_hits_ == 0) return {};
+  return {{arch::QuirkId::kC1, c1_hits_, c1_cycle_, c1_text_}};
+}
+
 // The rules of section 15 that an instruction breaks by itself or by its place in the program.
 void MatmulCluster::check_program(Cycle now) {
   const ClusterInst& i = inst_;
@@ -241,8 +246,9 @@ void MatmulCluster::visit(sim::Archive& a) {
             "Cycles in which a sweep could not issue because 112 or more results waited to leave.");
   a.counter("commands", commands_, "commands",
             "Accumulator commands of started sweeps, drains and peer streams.");
-  a.counter("sweep_commands", sweep_commands_, "commands",
-            "Accumulator commands of started sweeps, each with one product of 4x32 by 32x4 (512 multiply-adds).");
+  a.counter(
+      "sweep_commands", sweep_commands_, "commands",
+      "Accumulator commands of started sweeps, each with one product of 4x32 by 32x4 (512 multiply-adds).");
   a.counter("lost_commands", lost_commands_, "commands", "Sweep commands lost to another owner of the port.");
   a.counter("entries_written", entries_, "entries", "L1 entries written.");
   a.counter("flits_discarded", discarded_, "flits", "Received flits of a type the unit does not use.");

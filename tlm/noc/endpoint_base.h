@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/encoding/codes.h"
+#include "arch/encoding/quirks.h"
 #include "arch/flit.h"
 #include "tlm/sim/fifo.h"
 #include "tlm/sim/link.h"
@@ -47,6 +48,22 @@ class EndpointMisuseLog {
  private:
   std::vector<EndpointMisuse> kept_;
   std::uint64_t total_ = 0;
+};
+
+// A known defect of the reference machine that a run met (quirks.md).
+struct QuirkHits {
+  arch::QuirkId id{};
+  std::uint64_t count = 0;  // since the start
+  sim::Cycle first = 0;
+  std::string text;  // instruction and effect of the first one
+};
+
+// What the program did to a unit, for reports: every compute unit is one of these beside being a sim::Unit.
+class EndpointReports {
+ public:
+  virtual ~EndpointReports() = default;
+  virtual const EndpointMisuseLog& misuse() const = 0;
+  virtual std::vector<QuirkHits> quirk_hits() const { return {}; }  // only those met
 };
 
 // A CU_SIGNAL flit (fabric.md sections 3.5 and 9).

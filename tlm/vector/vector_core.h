@@ -20,7 +20,7 @@ struct VectorParams {
   unsigned recv_depth = 512;  // receive FIFO
 };
 
-class VectorCore final : public sim::Unit {
+class VectorCore final : public sim::Unit, public noc::EndpointReports {
  public:
   // Binds the links.
   VectorCore(std::string name, const VectorParams& params, sim::FlitPort links);
@@ -34,7 +34,7 @@ class VectorCore final : public sim::Unit {
 
   const VectorParams& params() const { return params_; }
   // "kernel-unsupported" for each RUN: it retires like an unknown envelope and does nothing.
-  const noc::EndpointMisuseLog& misuse() const { return misuse_; }
+  const noc::EndpointMisuseLog& misuse() const override { return misuse_; }
   bool idle() const { return !entered_ && !exec_done_ && base_.idle(); }
 
   // Back doors. `word` 0..511; `descriptor` and `field` 0..7.

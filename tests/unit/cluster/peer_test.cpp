@@ -194,7 +194,7 @@ TEST(Cluster9_4, HoleTwoCyclesBeforeTheStart) {
       const Cycle start = b.record.gemm_start[0] - Bench::kOrigin;
       const bool hole = quirks && accepted == 3;
       EXPECT_EQ(b.record.quirk.size(), hole ? 1u : 0u);
-      EXPECT_EQ(b.unit().quirk_c1_hits(), hole ? 1u : 0u);
+      EXPECT_EQ(b.unit().quirk_hits().size(), hole ? 1u : 0u);
       const V lost_loads = commands(b, AccOp::kLoad, true), lost_adds = commands(b, AccOp::kAdd, true);
       if (hole) {
         EXPECT_EQ(start, 8u);

@@ -284,7 +284,7 @@ Outcome run(const Program& p, bool idle_skip, bool check_values) {
   o.seen = b.far().seen;
   o.accepted = b.far().accepted;
   o.cycles_run = b.engine().cycles_run();
-  o.hits = b.unit().quirk_c1_hits();
+  for (const auto& hit : b.unit().quirk_hits()) o.hits += hit.count;
   if (!check_values) return o;
 
   // Peer values: the granule pairs of accepted buffer-2 streams, in order.
@@ -337,7 +337,7 @@ Outcome run(const Program& p, bool idle_skip, bool check_values) {
 }
 
 TEST(ClusterRandom, ValuesEqualThePipelineModel) {
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) run(random_program(seed), true, true);
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) run(random_program(seed), true, true);
 }
 
 // The hole of section 9.4 with peer and sweep commands on the same few tiles.
@@ -372,14 +372,14 @@ Program hole_program(std::uint64_t seed) {
 }
 
 TEST(ClusterRandom, TheHoleComputesWhatThePipelineComputes) {
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Outcome o = run(hole_program(seed), true, true);
     EXPECT_EQ(o.hits, 1u) << seed;
   }
 }
 
 TEST(ClusterRandom, SleepingChangesNothing) {
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 80; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const Program p = random_program(seed);
     const Outcome lazy = run(p, true, false), eager = run(p, false, false), probed = run(p, false, true);

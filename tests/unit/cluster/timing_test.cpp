@@ -178,6 +178,37 @@ TEST(Cluster13_4, OperandStream8) {
   EXPECT_EQ(b.output_cycles(FlitType::kCuSignal), V{13});
 }
 
+TEST(Cluster13_3, FillRequestBehindACompletionIsOneCycleLater) {
+  Bench b;
+  b.send(0, inst_flit(unknown_op()));
+  b.send(1, inst_flit(fill(1)));  // visible in 6
+  b.run(40);
+  EXPECT_EQ(b.output_cycles(FlitType::kCuSignal), V{9});
+  EXPECT_EQ(b.output_cycles(FlitType::kMemRdReq), V{10});
+}
+
+// fabric.md section 15, rows 1 to 3.
+TEST(Cluster5_1, RequestFlits) {
+  ClusterInst quantised_b = fill(32, 1, 0x2000), shared = fill(8, 0, 0x12345680);
+  shared.preq = 1;
+  shared.eoff = 0x10;
+  shared.npeer = 1;
+  shared.peer0 = Coord{2, 1}.node_byte();
+  const std::pair<ClusterInst, const char*> rows[] = {
+      {fill(32), "011100080000000000035020000000000000000000000000000000000000000000000000"},
+      {quantised_b, "011100080000002000037020000000000000000000000000000000000000000000000000"},
+      {shared, "011101080012345680034008000012400000000000000000000000000000000000000000"}};
+  for (const auto& [inst, hex] : rows) {
+    cluster::ClusterParams p = default_params();
+    p.at = {1, 1};
+    Bench b(p);
+    b.send(0, inst_flit(inst));
+    b.run(20);
+    ASSERT_EQ(b.outputs(FlitType::kMemRdReq).size(), 1u);
+    EXPECT_EQ(arch::to_hex(b.outputs(FlitType::kMemRdReq)[0].flit), hex);
+  }
+}
+
 // Explicit DRAIN, all modes: start test passes in s = 4.
 TEST(Cluster13_4, ExplicitDrainClosedForm) {
   std::vector<unsigned> counts;
