@@ -7,6 +7,7 @@
 #include "apps/ktpu-check/sha256.h"
 #include "arch/encoding/payloads.h"
 #include "arch/error.h"
+#include "arch/program/tensor_layout.h"
 
 namespace ktpu::check {
 
@@ -49,6 +50,26 @@ json dram_counts(std::size_t read_bursts, std::size_t read_beats, std::size_t wr
           {"read_beats", read_beats},
           {"write_bursts", write_bursts},
           {"write_beats", write_beats}};
+}
+
+// An output's buffer as a row-major FP16 tensor: by its `gather`, else by its layout; null without either.
+std::optional<std::vector<std::uint8_t>> row_major(const json& output, const std::vector<std::uint8_t>& raw) {
+  std::vector<std::uint8_t> bytes;
+  if (output.contains("gather")) {
+    for (const std::uint16_t half : gather(raw, gather_runs(output["gather"]))) {
+      bytes.push_back(static_cast<std::uint8_t>(half));
+      bytes.push_back(static_cast<std::uint8_t>(half >> 8));
+    }
+    return bytes;
+  }
+  if (!output.contains("layout") || !output.contains("shape")) return std::nullopt;
+  std::vector<std::uint32_t> shape;
+  for (const json& extent : output["shape"])
+    shape.push_back(static_cast<std::uint32_t>(integer(extent, "shape", 1, 1 << 20)));
+  const arch::TensorLayout layout(text(output["layout"], "layout"), shape);
+  if (raw.size() != 2 * layout.elements())
+    throw arch::UserError::make("output: {} bytes for layout \"{}\"", raw.size(), output["layout"].dump());
+  return layout.unpack(raw);
 }
 
 }  // namespace
@@ -264,16 +285,12 @@ json ProgramMeasure::outputs() const {
         at, static_cast<std::uint64_t>(integer(member(output, "nbytes"), "nbytes", 0, 1 << 26)));
     json out = json::object();
     out["raw_sha256"] = sha256_hex(raw);
-    if (output.contains("gather")) {
+    if (const auto values = row_major(output, raw)) {
       std::string digits;
-      std::vector<std::uint8_t> bytes;
-      for (const std::uint16_t half : gather(raw, gather_runs(output["gather"]))) {
-        digits += to_hex(half, 4);
-        bytes.push_back(static_cast<std::uint8_t>(half));
-        bytes.push_back(static_cast<std::uint8_t>(half >> 8));
-      }
+      for (std::size_t i = 0; i + 1 < values->size(); i += 2)
+        digits += to_hex(static_cast<std::uint64_t>((*values)[i] | (*values)[i + 1] << 8), 4);
       out["fp16"] = digits;
-      out["sha256_le"] = sha256_hex(bytes);
+      out["sha256_le"] = sha256_hex(*values);
     }
     list.push_back(out);
   }
