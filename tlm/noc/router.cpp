@@ -21,7 +21,16 @@ void Router::visit(sim::Archive& archive) { core_.visit(0, archive, present(*thi
 std::unique_ptr<RouterBank::View> RouterBank::add(std::string name, const RouterParams& params,
                                                   const RouterPorts& ports) {
   core_.add(*this, name, params, ports);
-  return std::make_unique<View>(std::move(name), *this, routers_++);
+  return std::make_unique<View>(std::move(name), *this, routers_++, ports);
+}
+
+sim::Unit::Faces RouterBank::View::faces() const {
+  Faces faces;
+  for (const sim::FlitPort& port : ports_) {
+    if (port.in != nullptr) faces.in.push_back(port.in);
+    if (port.out != nullptr) faces.out.push_back(port.out);
+  }
+  return faces;
 }
 
 void RouterBank::View::visit(sim::Archive& archive) { bank_.core_.visit(number_, archive, present(*this)); }

@@ -41,18 +41,20 @@ class RouterBank final : public sim::Unit {
  public:
   class View final : public sim::Unit {
    public:
-    View(std::string name, RouterBank& bank, unsigned number)
-        : Unit(std::move(name)), bank_(bank), number_(number) {}
+    View(std::string name, RouterBank& bank, unsigned number, const RouterPorts& ports)
+        : Unit(std::move(name)), bank_(bank), number_(number), ports_(ports) {}
     void reset(sim::Cycle) override {}
     void drive(sim::Cycle) override {}
     sim::Cycle clock(sim::Cycle) override { return sim::kNever; }
     void visit(sim::Archive& archive) override;
     std::vector<sim::Wait> waits(sim::Cycle) const override { return bank_.core_.waits(number_); }
+    Faces faces() const override;
     std::uint64_t lost() const { return bank_.core_.lost(number_); }
 
    private:
     RouterBank& bank_;
     unsigned number_;
+    RouterPorts ports_;
   };
 
   explicit RouterBank(std::string name) : Unit(std::move(name)) {}

@@ -36,8 +36,8 @@ std::uint64_t Entry::read() const {
   std::uint64_t value = 0;
   if (location.address != nullptr) {
     if (location.elements != 0) value = load(location.address, location.bytes);
-  } else if (location.flit != nullptr) {
-    value = location.flit->bits(location.lsb, width < 64 ? width : 64);
+  } else if (location.flits != nullptr) {
+    if (location.flits->valid()) value = location.flits->data().bits(location.lsb, width < 64 ? width : 64);
   } else if (location.link != nullptr) {
     value = location.lsb == 0 ? location.link->valid() : location.link->busy();
   } else if (location.rewalk != nullptr) {

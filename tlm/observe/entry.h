@@ -24,14 +24,14 @@ std::string_view kind_name(EntryKind kind);  // "state", "memory", "counter", "w
 
 // Where the value lives. Exactly one of the four forms.
 struct Location {
-  const void* address = nullptr;        // a value (or memory) at a fixed address ...
-  std::uint8_t bytes = 0;               // ... of this many bytes an element, 1, 2, 4 or 8 for values
-  std::size_t elements = 1;             // memories: their number
-  const sim::LinkBase* link = nullptr;  // a wire of this link ...
-  const arch::Flit* flit = nullptr;     // ... inside the flit on it, or null: valid or busy
-  unsigned lsb = 0;                     // bit of the flit; without a flit: 0 valid, 1 busy
-  sim::Unit* rewalk = nullptr;          // worked out by visiting this unit again ...
-  std::size_t ordinal = 0;              // ... as this one of its worked-out values
+  const void* address = nullptr;         // a value (or memory) at a fixed address ...
+  std::uint8_t bytes = 0;                // ... of this many bytes an element, 1, 2, 4 or 8 for values
+  std::size_t elements = 1;              // memories: their number
+  const sim::LinkBase* link = nullptr;   // a wire of this link ...
+  const sim::FlitLink* flits = nullptr;  // ... inside the flit on it, or null: valid or busy
+  unsigned lsb = 0;                      // bit of the flit; without a flit: 0 valid, 1 busy
+  sim::Unit* rewalk = nullptr;           // worked out by visiting this unit again ...
+  std::size_t ordinal = 0;               // ... as this one of its worked-out values
   std::function<std::uint64_t()> function;
 };
 
@@ -47,7 +47,8 @@ struct Entry {
   sim::Unit* owner = nullptr;  // the unit that visits it; null for wires and values of the platform
   Location location;
 
-  // The value now, low 64 bits, masked to `width`. Wires and states: within a cycle or between steps.
+  // The value now, low 64 bits, masked to `width`; 0 for the fields of a flit that is not valid. Wires and
+  // states: within a cycle or between steps.
   std::uint64_t read() const;
   // Whether read() is a plain load (false: it visits a unit or calls a function).
   bool is_direct() const { return location.rewalk == nullptr && location.function == nullptr; }

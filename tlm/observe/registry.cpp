@@ -117,19 +117,19 @@ void Registry::add(sim::LinkBase& link, std::string_view source) {
     return e;
   };
   const auto wire = [&](std::string_view name, unsigned width, std::string_view sentence,
-                        const arch::Flit* flit, unsigned lsb) {
+                        const sim::FlitLink* flits, unsigned lsb) {
     Entry e = entry(name, EntryKind::kWire, width, {}, sentence);
     e.location.link = &link;
-    e.location.flit = flit;
+    e.location.flits = flits;
     e.location.lsb = lsb;
     push(std::move(e));
   };
   wire("valid", 1, "The sender offers a flit", nullptr, 0);
   wire("busy", 1, "The receiver does not take a flit in this cycle", nullptr, 1);
-  if (const auto* flits = dynamic_cast<const sim::FlitLink*>(&link)) {
+  if (const auto* flit_link = dynamic_cast<const sim::FlitLink*>(&link)) {
     for (const arch::Field& field : arch::header::kFields)
-      wire(field.name, field.width, field.meaning, &flits->data(), field.lsb);
-    wire("payload", arch::kPayloadBits, "The flit's 256 payload bits", &flits->data(), 0);
+      wire(field.name, field.width, field.meaning, flit_link, field.lsb);
+    wire("payload", arch::kPayloadBits, "The flit's 256 payload bits", flit_link, 0);
   }
   const auto counter = [&](std::string_view name, std::uint64_t& value, std::string_view unit,
                            std::string_view sentence) {
@@ -158,14 +158,24 @@ void Registry::add(sim::Engine& engine, const std::function<std::string_view(con
 void Registry::add_link_sums(sim::Engine& engine) {
   using Links = std::vector<sim::FlitLink*>;
   const Owners owners = owners_of(engine);
+  // Units that stand for links which another one runs go first.
+  std::unordered_map<const sim::LinkBase*, const sim::Unit*> receivers, senders;
+  for (const sim::Unit* unit : engine.units()) {
+    const sim::Unit::Faces faces = unit->faces();
+    for (const sim::LinkBase* link : faces.in) receivers[link] = unit;
+    for (const sim::LinkBase* link : faces.out) senders[link] = unit;
+  }
+  const auto end_of = [&](const auto& stands, const sim::LinkBase* link, const sim::Unit* unit) {
+    if (const auto it = stands.find(link); it != stands.end()) return it->second;
+    const auto it = owners.find(unit);
+    return it == owners.end() ? nullptr : it->second;
+  };
   std::unordered_map<const sim::Unit*, std::pair<Links, Links>> links;  // in, out
   for (sim::LinkBase* base : engine.links()) {
     auto* link = dynamic_cast<sim::FlitLink*>(base);
     if (link == nullptr) continue;
-    if (const auto it = owners.find(link->receiver()); it != owners.end())
-      links[it->second].first.push_back(link);
-    if (const auto it = owners.find(link->sender()); it != owners.end())
-      links[it->second].second.push_back(link);
+    if (const sim::Unit* unit = end_of(receivers, link, link->receiver())) links[unit].first.push_back(link);
+    if (const sim::Unit* unit = end_of(senders, link, link->sender())) links[unit].second.push_back(link);
   }
   const auto sum = [this](const sim::Unit& unit, std::string_view name, std::string_view sentence, Links of) {
     add_value(fmt::format("{}.links.{}", unit.name(), name), EntryKind::kCounter, 64, "flits", sentence,

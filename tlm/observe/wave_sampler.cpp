@@ -58,8 +58,8 @@ WaveSampler::WaveSampler(const std::vector<const Entry*>& entries) {
         fields.emplace_back();
       }
       WatchedLink& watched = links_[it->second];
-      if (where.flit != nullptr) {
-        watched.flit = where.flit;
+      if (where.flits != nullptr) {
+        watched.flits = where.flits;
         fields[it->second].push_back(
             {signal, static_cast<std::uint16_t>(where.lsb), static_cast<std::uint16_t>(entry->width)});
       } else {
@@ -120,12 +120,12 @@ void WaveSampler::sample_links() {
       if ((differs & 1) && watched.valid_signal != kUnwatched) report(watched.valid_signal, {&valid, 1});
       if ((differs & 2) && watched.busy_signal != kUnwatched) report(watched.busy_signal, {&busy, 1});
     }
-    if ((now & 1) && watched.flit != nullptr) sample_flit(watched);
+    if ((now & 1) && watched.flits != nullptr) sample_flit(watched);
   }
 }
 
 void WaveSampler::sample_flit(WatchedLink& watched) {
-  const arch::Flit& flit = *watched.flit;
+  const arch::Flit& flit = watched.flits->data();
   if (watched.seen_flit && flit == watched.last_flit) return;
   for (std::uint32_t i = watched.first_field; i < watched.end_field; ++i) {
     const WatchedField& field = fields_[i];

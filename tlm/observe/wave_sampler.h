@@ -51,7 +51,7 @@ class WaveSampler {
   };
   struct WatchedLink {
     const sim::LinkBase* link = nullptr;
-    const arch::Flit* flit = nullptr;  // null: no field is watched
+    const sim::FlitLink* flits = nullptr;  // null: no field is watched
     std::uint32_t valid_signal = kUnwatched;
     std::uint32_t busy_signal = kUnwatched;
     std::uint32_t first_field = 0, end_field = 0;  // in fields_

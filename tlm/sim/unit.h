@@ -67,6 +67,12 @@ class Unit {
   virtual bool free_running() const { return false; }
   virtual bool resting() const { return true; }
 
+  // The links of a unit that another one runs (a router of a bank): their counts are this unit's in reports.
+  struct Faces {
+    std::vector<const LinkBase*> in, out;
+  };
+  virtual Faces faces() const { return {}; }
+
   // Grows with every step towards an end that no link shows (a long sweep); the watchdog compares it.
   virtual std::uint64_t progress() const { return 0; }
 
