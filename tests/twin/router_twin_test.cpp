@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "rtl_models/rtl_failure.h"
 #include "tests/twin/campaign.h"
@@ -125,6 +127,23 @@ TEST(RouterTwin, ShapesItIsNotBuiltForAreRefused) {
   const noc::Grid grid{1, 1, 1, 1};
   for (const sim::FifoShape& shape : {sim::FifoShape{513, 3, 2}, {32, 4, 2}, {32, 3, 1}, {0, 3, 2}})
     EXPECT_THROW(rtl::RouterTwin("router", noc::RouterParams{{1, 1}, grid, shape}, {}), arch::UserError);
+}
+
+// With KTPU_WAVES the inside of the RTL can be written as VCD; without, the refusal says what to do.
+TEST(RouterTwin, WavesOfTheInside) {
+  rtl::RouterTwin router("router@1,1", noc::RouterParams{{1, 1}, {1, 1, 1, 1}, sim::FifoShape::sync(4)}, {});
+  const std::string path = testing::TempDir() + "router_twin_waves.vcd";
+  try {
+    router.open_waves(path);
+  } catch (const arch::UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("KTPU_WAVES"), std::string::npos) << error.what();
+    return;
+  }
+  router.reset(0);
+  for (sim::Cycle c = 0; c < 10; ++c) router.clock(c);
+  std::ifstream file(path);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_NE(text.find("pointer_q"), std::string::npos);
 }
 
 // Reset in the middle of traffic: both leave it in the same state.

@@ -9,8 +9,8 @@ namespace ktpu::traffic {
 
 GapDraw::GapDraw(double rate) {
   double power = 1 - rate;  // q^(2^j)
-  while (digits_ < kMaxDigits && power > 0x1p-64) {
-    threshold_[digits_++] = sim::chance_threshold(power / (1 + power));
+  while (digits_ < kMaxDigits && power > 0x1p-32) {
+    threshold_[digits_++] = static_cast<std::uint32_t>(power / (1 + power) * 0x1p32);  // below 2^31
     power *= power;
   }
 }

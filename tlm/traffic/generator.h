@@ -41,14 +41,17 @@ class GapDraw {
   explicit GapDraw(double rate);  // > 0, <= 1
   std::uint64_t draw(sim::Random& random) const {
     std::uint64_t gap = 0;
-    for (unsigned j = 0; j < digits_; ++j)
-      gap |= static_cast<std::uint64_t>(random.next() < threshold_[j]) << j;
+    for (unsigned j = 0; j < digits_; j += 2) {
+      const std::uint64_t bits = random.next();  // 32 for each of two digits
+      gap |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(bits) < threshold_[j]) << j |
+             static_cast<std::uint64_t>((bits >> 32) < threshold_[j + 1]) << (j + 1);
+    }
     return gap;
   }
 
  private:
-  static constexpr unsigned kMaxDigits = 40;  // rates down to about 1e-11
-  std::array<std::uint64_t, kMaxDigits> threshold_{};
+  static constexpr unsigned kMaxDigits = 40;  // rates down to about 1e-10
+  std::array<std::uint32_t, kMaxDigits> threshold_{};
   unsigned digits_ = 0;
 };
 
