@@ -63,7 +63,7 @@ void add_matmuls(std::vector<Case>& list) {
   list.push_back({.name = "mesh8/compute",
                   .what = "8 clusters sweeping resident operands, all arrays busy in over 90 % of the cycles",
                   .topology = "reference_mesh8",
-                  .program = resident_of(1),
+                  .program = resident_of(4),
                   .must = 0.4,
                   .goal = 1,
                   .reference = 0.01});

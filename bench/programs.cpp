@@ -16,7 +16,8 @@ namespace {
 using namespace arch;
 
 constexpr std::uint32_t kTxn = 0x40;
-constexpr std::uint32_t kCredit = 512;
+constexpr std::size_t kInstDepth =
+    512;  // of every unit of the machines used: a round's flits to one unit must fit
 constexpr std::uint32_t kMaxFill = 128;  // entries a FILL; at most 255
 constexpr std::uint64_t kAlign = 0x1000;
 
@@ -80,25 +81,29 @@ struct Part {
   Instructions instructions;
 };
 
-// A round: stage all parts, kick each of their clusters, wait for all.
+// A round: stage all parts, kick each of their clusters, wait for all. The credit covers the whole round, so
+// that no cluster waits for another one's completions.
 void add_round(Program& p, const std::vector<Part>& parts) {
   StepBaseline baseline;
   StepStage stage;
   std::vector<Step> kicks, awaits;
+  std::uint32_t sent = 0;
   for (const Part& part : parts) {
     const auto base = static_cast<std::uint32_t>(stage.flits.size());
     const auto count = static_cast<std::uint32_t>(part.instructions.size());
+    KTPU_CHECK(count <= kInstDepth, "{} instructions for one unit", count);
     for (const Flit& flit : flits_of(part.instructions)) stage.flits.push_back(flit);
     for (const Coord at : part.to) {
       baseline.nodes.push_back(at);
       kicks.push_back({0, StepKick{at, base, count}});
       awaits.push_back({0, StepAwait{at, count}});
+      sent += count;
     }
   }
   p.steps.push_back({0, StepRound{"round"}});
   p.steps.push_back({0, std::move(baseline)});
   p.steps.push_back({0, std::move(stage)});
-  p.steps.push_back({0, StepCredit{kCredit}});
+  p.steps.push_back({0, StepCredit{sent}});
   for (Step& step : kicks) p.steps.push_back(std::move(step));
   for (Step& step : awaits) p.steps.push_back(std::move(step));
 }
