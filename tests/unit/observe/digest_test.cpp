@@ -54,6 +54,20 @@ TEST(ObserveDigest, IsAFixedNumber) {
   EXPECT_NE(digest(again.engine), value);
 }
 
+TEST(ObserveDigest, TheOrderOfValuesCounts) {
+  struct Pair final : sim::Unit {
+    using Unit::Unit;
+    void reset(sim::Cycle) override {}
+    void drive(sim::Cycle) override {}
+    sim::Cycle clock(sim::Cycle) override { return sim::kNever; }
+    void visit(sim::Archive& archive) override { archive.memory("words", words, 2); }
+    std::uint64_t words[2] = {1, 2};
+  } a("p"), b("p");
+  b.words[0] = 2;
+  b.words[1] = 1;
+  EXPECT_NE(digest(a), digest(b));
+}
+
 TEST(ObserveDigest, AQueuedWordCounts) {
   struct Queue final : sim::Unit {
     using Unit::Unit;

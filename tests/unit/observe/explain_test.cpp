@@ -53,6 +53,9 @@ TEST(ObserveExplain, AShortNameFindsItsFirstOwner) {
   Statistics statistics(machine.registry);
   EXPECT_TRUE(contains(explain("served", &statistics), "sink@2,1.served"));
   EXPECT_TRUE(contains(explain("fifo.count", &statistics), "sink@2,1.queue_side.fifo.count"));
+  const std::string both = explain("flits_in", &statistics);
+  EXPECT_TRUE(contains(both, "source@1,1.links.flits_in")) << both;
+  EXPECT_TRUE(contains(both, "1 more with this name")) << both;
   EXPECT_FALSE(contains(explain("stalled_cycles", &statistics), "more with this name"));
 }
 

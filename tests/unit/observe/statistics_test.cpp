@@ -201,6 +201,15 @@ TEST(ObserveReport, CsvQuotesWhatNeedsIt) {
       << text;
 }
 
+TEST(ObserveReport, CsvDoublesQuotes) {
+  Fixture f;
+  f.statistics.add(
+      Metric{.name = "run.odd", .unit = "a,b", .sentence = "It says \"no\"", .formula = "1 / 2"});
+  EXPECT_NE(csv_report(f.statistics).find("\nrun.odd,0.5,\"a,b\",model,1 / 2,\"It says \"\"no\"\"\"\n"),
+            std::string::npos)
+      << csv_report(f.statistics);
+}
+
 TEST(ObserveReport, EqualRunsGiveEqualBytesAlsoWithoutIdleSkip) {
   const auto run = [](bool idle_skip) {
     TestMachine machine(12, 9, 2, idle_skip);
