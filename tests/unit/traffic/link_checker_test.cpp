@@ -28,16 +28,16 @@ struct Bench {
 TEST(Fabric5_L1, HoldingUntilTakenIsRight) {
   Bench bench;
   for (const auto& [flit, busy] : std::vector<std::pair<int, bool>>{{-1, true},
-                                                                   {1, true},
-                                                                   {1, true},
-                                                                   {1, false},
-                                                                   {1, false},
-                                                                   {2, false},
-                                                                   {-1, false},
-                                                                   {3, true},
-                                                                   {3, false},
-                                                                   {-1, true},
-                                                                   {-1, false}})
+                                                                    {1, true},
+                                                                    {1, true},
+                                                                    {1, false},
+                                                                    {1, false},
+                                                                    {2, false},
+                                                                    {-1, false},
+                                                                    {3, true},
+                                                                    {3, false},
+                                                                    {-1, true},
+                                                                    {-1, false}})
     bench.cycle(flit, busy);
   EXPECT_EQ(bench.checker.violations(), 0u);
 }

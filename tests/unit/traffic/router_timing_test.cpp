@@ -258,6 +258,7 @@ TEST(Fabric7_4, IdleSkipChangesNothing) {
         c += random.below(8) == 0 ? random.below(400) : random.below(2);
         params.script.push_back({c, flit_to(Coord::from_node_byte(random.below(256)), at, k)});
       }
+      params.script.push_back({9900, flit_to(at, at, 60)});  // something to wait for
       if (s % 7 == 3) params.busy = traffic::BusyPattern::runs({20 + random.below(50), random.below(9)});
       return params;
     });
