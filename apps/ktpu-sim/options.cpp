@@ -65,6 +65,7 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
   app.add_option("--watchdog", o.watchdog, "Stop with exit status 4 after so many cycles without progress")
       ->check(CLI::Range(sim::Cycle{1}, kMost))
       ->capture_default_str();
+  app.add_flag("--strict", o.strict, "Exit status 7 if the program met misuse or a quirk of the reference");
   app.add_flag("--no-idle-skip", o.no_idle_skip,
                "Run every unit in every cycle (slow; results are the same)");
   app.add_flag("--no-simd", o.no_simd, "Scalar arithmetic (results are the same)");

@@ -32,7 +32,7 @@ struct Options {
   bool elaborate_only = false, print_topology = false, list_topologies = false;
   std::vector<std::string> explain;
   sim::Cycle max_cycles = sim::kNever, watchdog = 100'000;
-  bool no_idle_skip = false, no_simd = false;
+  bool strict = false, no_idle_skip = false, no_simd = false;
 };
 
 // Parses the command line. Returns an exit status when the run is over already (--help, a wrong argument).

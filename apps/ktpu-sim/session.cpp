@@ -21,8 +21,8 @@
 #include "tlm/platform/runner.h"
 #include "tlm/platform/simulation.h"
 #include "tlm/sim/lockstep.h"
-#include "topologies/writer.h"
 #include "topologies/reader.h"
+#include "topologies/writer.h"
 
 namespace ktpu::apps {
 
@@ -234,6 +234,11 @@ ExitStatus run_session(const Options& options, int argc, char** argv) {
   check_lockstep(system);
 
   ExitStatus status = result.status;
+  constexpr std::size_t kNotes = 12;
+  for (std::size_t i = 0; i < std::min(kNotes, result.notes.size()); ++i)
+    fmt::print(stderr, "ktpu-sim: note: {}\n", result.notes[i]);
+  if (result.notes.size() > kNotes)
+    fmt::print(stderr, "ktpu-sim: and {} more notes\n", result.notes.size() - kNotes);
   if (status != ExitStatus::kOk) fmt::print(stderr, "ktpu-sim: {}\n", result.message);
   if (status == ExitStatus::kOk) {
     for (const Binding& binding : out) save_output(system, program->program, binding);
@@ -249,6 +254,10 @@ ExitStatus run_session(const Options& options, int argc, char** argv) {
     }
   }
   for (const Dump& dump : dumps) show_dump(system, system.mesh(), dump);
+  if (options.strict && status == ExitStatus::kOk && !result.notes.empty()) {
+    fmt::print(stderr, "ktpu-sim: --strict: the program relies on what the notes above say\n");
+    status = ExitStatus::kStrict;
+  }
   statistics.set_facts(facts_of(system, result, program.get(), options));
   if (!options.stats.empty()) observe::write_report(statistics, options.stats);
   if (!options.quiet) fmt::print("{}", observe::human_table(statistics, options.zeros));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tlm/platform/findings.h"
+
 namespace ktpu::platform {
 
 namespace {
@@ -117,6 +119,8 @@ double Runner::steps_done() const {
 
 void Runner::finish(arch::ExitStatus status, std::string message) {
   finished_ = true;
+  for (const Finding& finding : findings(system_))
+    if (finding.severity == Finding::Severity::kNote) result_.notes.push_back(finding.line());
   result_.status = status;
   result_.message = std::move(message);
   result_.cycles = system_.engine().now();
@@ -126,25 +130,10 @@ void Runner::finish(arch::ExitStatus status, std::string message) {
 
 std::string Runner::faults() const {
   std::string text;
-  for (const MeshSystem& mesh : system_.meshes()) {
-    if (mesh.control_agent != nullptr) {
-      for (const auto& fault : mesh.control_agent->faults()) {
-        const topo::Node* node = mesh.description->node_at(fault.node);
-        text += fmt::format("{}cycle {}: {} reported a fault, argument 0x{:x}", text.empty() ? "" : "\n",
-                            fault.cycle,
-                            node == nullptr ? fmt::format("({},{})", fault.node.x, fault.node.y)
-                                            : topo::node_id(system_.machine(), *mesh.description, *node),
-                            fault.argument);
-      }
-    }
-    if (mesh.memory_agent == nullptr) continue;
-    for (const memory::Misuse& misuse : mesh.memory_agent->misuse().kept()) {
-      const bool fatal = misuse.kind == memory::MisuseKind::kOutOfRange ||
-                         misuse.kind == memory::MisuseKind::kDataWithoutSlot;
-      if (fatal)
-        text += fmt::format("{}cycle {}: request of ({},{}): {}", text.empty() ? "" : "\n", misuse.cycle,
-                            misuse.requester.x, misuse.requester.y, misuse.text);
-    }
+  for (const Finding& finding : findings(system_)) {
+    if (finding.severity == Finding::Severity::kNote) continue;
+    if (!text.empty()) text += '\n';
+    text += finding.line();
   }
   return text;
 }
@@ -180,6 +169,11 @@ bool Runner::check(sim::Cycle now) {
   for (const MeshSystem& mesh : system_.meshes())
     if (mesh.control_agent != nullptr && !mesh.control_agent->unsupported().empty()) {
       finish(arch::ExitStatus::kUserError, mesh.control_agent->unsupported());
+      return true;
+    }
+  for (const Finding& finding : findings(system_))
+    if (finding.severity == Finding::Severity::kUnsupported) {
+      finish(arch::ExitStatus::kUserError, finding.line());
       return true;
     }
   const bool external = system_.machine().host.kind == topo::HostKind::kExternal;
