@@ -56,7 +56,9 @@ function(ktpu_add_test name)
   endif()
   target_compile_definitions(${name} PRIVATE
     KTPU_SOURCE_DIR="${PROJECT_SOURCE_DIR}" KTPU_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
-    ENVIRONMENT SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1)
+  set(properties TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1)
+  if(ARG_LABELS)  # an empty value would make the next word the label
+    list(APPEND properties LABELS ${ARG_LABELS})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()
