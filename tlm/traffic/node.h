@@ -57,6 +57,9 @@ class Node final : public sim::Unit {
   sim::Cycle clock(sim::Cycle now) override;
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
+  // A busy pattern goes on for ever; a run that has nothing else left is over.
+  bool free_running() const override { return changing_; }
+  bool resting() const override { return done() && !out_.valid() && in_valid_ == 0; }
 
   // Appends to the script, also during a run: an offer whose cycle has passed comes in the next cycle.
   void inject(const Injection& injection);
@@ -86,6 +89,7 @@ class Node final : public sim::Unit {
   sim::FlitLink& in_;
   sim::FlitLink& out_;
   BusyPattern busy_;
+  bool changing_;  // the pattern is not the same for ever
   std::vector<Injection> script_;
   std::optional<Generator> generator_;
   bool record_;
