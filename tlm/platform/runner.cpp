@@ -10,7 +10,20 @@ namespace ktpu::platform {
 namespace {
 
 constexpr std::size_t kBlockedLines = 12;  // units named in a no-progress message
+constexpr std::size_t kFindingLines = 8;   // findings told in a message
 constexpr sim::Cycle kChecksPerWatchdog = 16;
+
+// The first findings that are notes, or those that are not.
+std::string finding_lines(const System& system, bool notes) {
+  std::string text;
+  std::size_t lines = 0;
+  for (const Finding& finding : findings(system)) {
+    if ((finding.severity == Finding::Severity::kNote) != notes) continue;
+    if (++lines <= kFindingLines) text += (text.empty() ? "" : "\n") + finding.line();
+  }
+  if (lines > kFindingLines) text += fmt::format("\nand {} more", lines - kFindingLines);
+  return text;
+}
 
 }  // namespace
 
@@ -128,15 +141,7 @@ void Runner::finish(arch::ExitStatus status, std::string message) {
   system_.engine().sync();
 }
 
-std::string Runner::faults() const {
-  std::string text;
-  for (const Finding& finding : findings(system_)) {
-    if (finding.severity == Finding::Severity::kNote) continue;
-    if (!text.empty()) text += '\n';
-    text += finding.line();
-  }
-  return text;
-}
+std::string Runner::faults() const { return finding_lines(system_, false); }
 
 std::string Runner::blocked() const {
   std::string text;
@@ -201,8 +206,10 @@ bool Runner::check(sim::Cycle now) {
   }
   if (asleep || now - progress_at_ >= limits_.watchdog) {
     std::string text = faults();
-    text = fmt::format("cycle {}: no progress since cycle {}. Blocked:{}{}{}", now, progress_at_, blocked(),
-                       text.empty() ? "" : "\nBefore that:\n", text);
+    // What no program may do often explains it.
+    const std::string notes = finding_lines(system_, true);
+    text = fmt::format("cycle {}: no progress since cycle {}. Blocked:{}{}{}{}{}", now, progress_at_, blocked(),
+                       text.empty() ? "" : "\nBefore that:\n", text, notes.empty() ? "" : "\nNoticed:\n", notes);
     finish(arch::ExitStatus::kNoProgress, std::move(text));
     return true;
   }
