@@ -28,31 +28,47 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
 
   app.add_option("--in", o.in, "Load a program input from a .npy file")->type_name("NAME=FILE")->take_all();
   app.add_option("--out", o.out, "Write a program output to a .npy file")->type_name("NAME=FILE")->take_all();
-  app.add_option("--expect", o.expect, "Compare an output with a .npy file; exit 1 if it differs")
-      ->type_name("NAME=FILE")
-      ->take_all();
-  app.add_option("--atol", o.atol, "Absolute tolerance of --expect")->check(CLI::NonNegativeNumber);
-  app.add_option("--rtol", o.rtol, "Relative tolerance of --expect")->check(CLI::NonNegativeNumber);
+  CLI::Option* expect =
+      app.add_option("--expect", o.expect, "Compare an output with a .npy file; exit 1 if it differs")
+          ->type_name("NAME=FILE")
+          ->take_all();
+  app.add_option("--atol", o.atol, "Absolute tolerance of --expect")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(expect);
+  app.add_option("--rtol", o.rtol, "Relative tolerance of --expect")
+      ->check(CLI::NonNegativeNumber)
+      ->needs(expect);
   app.add_option("--dump", o.dumps, "Print memory after the run, or write it to FILE")
       ->type_name("ADDR:BYTES[:FILE]")
       ->take_all();
 
   app.add_option("--stats", o.stats, "Write all statistics to FILE.json or FILE.csv")->type_name("FILE");
-  app.add_flag("--zeros", o.zeros, "Show statistics that are 0, too");
-  app.add_flag("--quiet,-q", o.quiet, "No table");
-  app.add_option("--vcd", o.vcd, "Write waves")->type_name("FILE");
+  CLI::Option* quiet = app.add_flag("--quiet,-q", o.quiet, "No table");
+  app.add_flag("--table", o.table, "Print every statistic, not only the shares and rates")->excludes(quiet);
+  app.add_flag("--zeros", o.zeros, "As --table, with the statistics that are 0")->excludes(quiet);
+  CLI::Option* vcd = app.add_option("--vcd", o.vcd, "Write waves")->type_name("FILE");
   app.add_option("--vcd-scope", o.scope, "What to put into the waves: names with * (default: all wires)")
       ->type_name("PATTERN")
-      ->take_all();
-  app.add_option("--vcd-from", o.vcd_from, "First cycle of the waves")
-      ->check(CLI::Range(sim::Cycle{0}, kMost));
-  app.add_option("--vcd-to", o.vcd_to, "Last cycle of the waves")->check(CLI::Range(sim::Cycle{0}, kMost));
-  app.add_option("--vcd-limit", o.vcd_limit_mib, "Largest size of the waves, MiB")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20));
+      ->take_all()
+      ->needs(vcd);
+  CLI::Option* from = app.add_option("--vcd-from", o.vcd_from, "First cycle of the waves")
+                          ->check(CLI::Range(sim::Cycle{0}, kMost))
+                          ->needs(vcd);
+  CLI::Option* to = app.add_option("--vcd-to", o.vcd_to, "Last cycle of the waves")
+                        ->check(CLI::Range(sim::Cycle{0}, kMost))
+                        ->needs(vcd);
+  CLI::Option* limit = app.add_option("--vcd-limit", o.vcd_limit_mib, "Largest size of the waves, MiB")
+                           ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20))
+                           ->capture_default_str()
+                           ->needs(vcd);
   app.add_option(
          "--vcd-last", o.vcd_last,
          "Keep only the last N cycles of waves in memory and write them to the --vcd file if the run fails")
-      ->check(CLI::Range(sim::Cycle{1}, sim::Cycle{10'000'000}));
+      ->check(CLI::Range(sim::Cycle{1}, sim::Cycle{10'000'000}))
+      ->needs(vcd)
+      ->excludes(from)
+      ->excludes(to)
+      ->excludes(limit);
 
   app.add_flag("--elaborate-only", o.elaborate_only, "Build the machine, check the program against it, stop");
   app.add_flag("--print-topology", o.print_topology, "Print the resolved machine as YAML and stop");

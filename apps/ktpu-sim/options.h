@@ -21,7 +21,7 @@ struct Options {
   std::vector<std::string> dumps;  // ADDR:LEN[:FILE]
 
   std::string stats;  // FILE.json or FILE.csv
-  bool zeros = false, quiet = false;
+  bool table = false, zeros = false, quiet = false;
   std::string vcd;
   std::vector<std::string> scope;
   sim::Cycle vcd_from = 0;

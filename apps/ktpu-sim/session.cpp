@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <sstream>
 
 #include "apps/common/register_units.h"
 #include "apps/ktpu-sim/progress.h"
@@ -126,11 +127,7 @@ struct Watch {
 
   Watch(platform::System& system, const Options& options) {
     registry.add(system.engine(), [&](const sim::Unit& unit) { return system.source_of(unit); });
-    if (options.vcd.empty()) {
-      if (!options.scope.empty() || options.vcd_last != 0)
-        throw UserError("--vcd-scope and --vcd-last need --vcd FILE");
-      return;
-    }
+    if (options.vcd.empty()) return;
     if (options.vcd_last != 0) {
       ring = std::make_unique<observe::WaveRing>(registry, options.scope, options.vcd_last);
       system.engine().add(*ring);
@@ -150,15 +147,43 @@ struct Watch {
     const sim::Cycle end = system.engine().now();
     if (file != nullptr) {
       file->finish(end);
-      if (!file->notice().empty()) fmt::print(stderr, "ktpu-sim: {}: {}\n", options.vcd, file->notice());
+      if (!file->notice().empty()) fmt::print(stderr, "ktpu-sim: {}\n", file->notice());
     }
     if (ring != nullptr && failed) ring->dump(options.vcd, end, system.machine().clocks.front().mhz);
   }
 };
 
-void check_lockstep(platform::System& system) {
+template <class F>
+void for_each_lockstep(platform::System& system, F&& f) {
   for (sim::Unit* unit : system.engine().units())
-    if (const auto* pair = dynamic_cast<const sim::Lockstep*>(unit)) pair->require_compared();
+    if (auto* pair = dynamic_cast<sim::Lockstep*>(unit)) f(*pair);
+}
+
+// The last cycles of both sides, after the error's own line.
+std::string lockstep_history(platform::System& system, const std::string& unit) {
+  std::ostringstream text;
+  for_each_lockstep(system, [&](const sim::Lockstep& pair) {
+    if (pair.name() == unit) pair.print_history(text);
+  });
+  return text.str();
+}
+
+// Without a program nothing but traffic nodes can act.
+void check_traffic(const topo::Machine& machine, const Options& options) {
+  bool sends = false;
+  for (const topo::Mesh& mesh : machine.meshes)
+    for (const topo::Node& node : mesh.nodes) {
+      const auto* traffic = node.get<topo::Traffic>();
+      if (traffic == nullptr || traffic->pattern == topo::Pattern::kScript || traffic->rate == 0) continue;
+      sends = true;
+      if (traffic->flits == 0 && options.max_cycles == sim::kNever)
+        throw UserError::make(
+            "{} sends for ever, so the run would never end: give --max-cycles N, or the node's unit a number "
+            "of flits",
+            topo::node_id(machine, mesh, node));
+    }
+  if (options.program.empty() && !sends)
+    fmt::print(stderr, "ktpu-sim: note: no program, and no traffic node that sends: nothing happens\n");
 }
 
 }  // namespace
@@ -207,6 +232,10 @@ ExitStatus run_session(const Options& options, int argc, char** argv) {
     return ExitStatus::kOk;
   }
 
+  if (!options.elaborate_only) check_traffic(machine, options);
+  for (const Binding& binding : out) check_output(program->program, binding, false);
+  for (const Binding& binding : expect) check_output(program->program, binding, true);
+  if (!options.stats.empty()) observe::require_report_path(options.stats);
   platform::RunLimits limits{options.max_cycles, options.watchdog};
   platform::Runner runner(system, program ? &program->program : nullptr, limits);
   for (const Binding& binding : in) load_input(system, program->program, binding);
@@ -223,15 +252,17 @@ ExitStatus run_session(const Options& options, int argc, char** argv) {
   try {
     sc_core::sc_start();
     if (simulation.failure()) std::rethrow_exception(simulation.failure());
-  } catch (const sim::LockstepError&) {
+  } catch (const sim::LockstepError& error) {
     progress.clear();
     watch.finish(system, options, true);
-    throw;
+    const std::string history = lockstep_history(system, error.mismatch().unit);
+    fmt::print(stderr, "ktpu-sim: {}\nThe last cycles of its outputs:\n{}", error.what(), history);
+    return error.status();
   }
   progress.clear();
   const platform::RunResult& result = runner.result();
   watch.finish(system, options, result.status != ExitStatus::kOk);
-  check_lockstep(system);
+  for_each_lockstep(system, [](const sim::Lockstep& pair) { pair.require_compared(); });
 
   ExitStatus status = result.status;
   constexpr std::size_t kNotes = 12;
@@ -260,7 +291,14 @@ ExitStatus run_session(const Options& options, int argc, char** argv) {
   }
   statistics.set_facts(facts_of(system, result, program.get(), options));
   if (!options.stats.empty()) observe::write_report(statistics, options.stats);
-  if (!options.quiet) fmt::print("{}", observe::human_table(statistics, options.zeros));
+  if (options.quiet) {
+    for (const observe::Violation& violation : statistics.check())
+      fmt::print(stderr, "ktpu-sim: VIOLATED {}\n", violation.text());
+  } else if (options.table || options.zeros) {
+    fmt::print("{}", observe::human_table(statistics, options.zeros));
+  } else {
+    fmt::print("{}", observe::human_summary(statistics));
+  }
   return status;
 }
 

@@ -64,6 +64,14 @@ NpyArray fetch(platform::System& system, const arch::Tensor& tensor) {
   return array;
 }
 
+NpyArray read_expected(const arch::Tensor& tensor, const Binding& binding) {
+  NpyArray expected = read_npy(binding.file);
+  if (expected.shape != tensor.shape)
+    throw arch::UserError::make("{}: shape {}, but output \"{}\" is {}", binding.file,
+                                shape_text(expected.shape), tensor.name, shape_text(tensor.shape));
+  return expected;
+}
+
 }  // namespace
 
 Binding parse_binding(const std::string& option, const std::string& text) {
@@ -84,6 +92,12 @@ void load_input(platform::System& system, const arch::Program& program, const Bi
   platform::write_memory(system.mesh(tensor.mesh), tensor.address, layout.pack(array.data));
 }
 
+void check_output(const arch::Program& program, const Binding& binding, bool expected) {
+  const arch::Tensor& tensor = find(program.outputs, binding.name, "output");
+  descr_of(tensor);
+  if (expected) read_expected(tensor, binding);
+}
+
 void save_output(platform::System& system, const arch::Program& program, const Binding& binding) {
   write_npy(binding.file, fetch(system, find(program.outputs, binding.name, "output")));
 }
@@ -91,10 +105,7 @@ void save_output(platform::System& system, const arch::Program& program, const B
 Comparison compare_output(platform::System& system, const arch::Program& program, const Binding& binding,
                           double atol, double rtol) {
   const arch::Tensor& tensor = find(program.outputs, binding.name, "output");
-  const NpyArray expected = read_npy(binding.file);
-  if (expected.shape != tensor.shape)
-    throw arch::UserError::make("{}: shape {}, but output \"{}\" is {}", binding.file,
-                                shape_text(expected.shape), tensor.name, shape_text(tensor.shape));
+  const NpyArray expected = read_expected(tensor, binding);
   const NpyArray got = fetch(system, tensor);
   Comparison c;
   c.name = tensor.name;

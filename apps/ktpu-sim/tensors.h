@@ -19,6 +19,9 @@ Binding parse_binding(const std::string& option, const std::string& text);
 
 // Puts the file into memory in the input's layout. Type and shape must be the input's.
 void load_input(platform::System& system, const arch::Program& program, const Binding& binding);
+// What can be said before a run: the output exists and has a NumPy type; with `expected`, the file is there
+// and has the output's shape. Throws UserError.
+void check_output(const arch::Program& program, const Binding& binding, bool expected);
 void save_output(platform::System& system, const arch::Program& program, const Binding& binding);
 
 struct Comparison {

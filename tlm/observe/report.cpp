@@ -36,14 +36,16 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
-}  // namespace
-
-std::string human_table(const Statistics& statistics, bool zeros) {
+// Values of several lines (the topology) are for the files.
+std::string manifest_text(const Statistics& statistics) {
   std::string text;
   for (const auto& [key, value] : statistics.facts().manifest)
     if (value.find('\n') == std::string::npos) text += fmt::format("{}: {}\n", key, value);
-  std::vector<Row> rows = statistics.rows();
-  if (!zeros) std::erase_if(rows, is_zero);
+  return text;
+}
+
+std::string rows_text(const std::vector<Row>& rows) {
+  std::string text;
   std::size_t name_width = 4, number_width = 5;
   for (const Row& row : rows) {
     name_width = std::max(name_width, row.name.size());
@@ -56,9 +58,41 @@ std::string human_table(const Statistics& statistics, bool zeros) {
     if (row.source != "model") text += fmt::format(" ({})", row.source);
     text += '\n';
   }
-  const std::vector<Violation> violations = statistics.check();
-  for (const Violation& violation : violations) text += fmt::format("VIOLATED {}\n", violation.text());
   return text;
+}
+
+std::string violations_text(const Statistics& statistics) {
+  std::string text;
+  for (const Violation& violation : statistics.check())
+    text += fmt::format("VIOLATED {}\n", violation.text());
+  return text;
+}
+
+}  // namespace
+
+std::string human_table(const Statistics& statistics, bool zeros) {
+  std::vector<Row> rows = statistics.rows();
+  if (!zeros) std::erase_if(rows, is_zero);
+  return manifest_text(statistics) + rows_text(rows) + violations_text(statistics);
+}
+
+std::string human_summary(const Statistics& statistics) {
+  constexpr std::size_t kUnitRows = 64;  // beyond, only the rows of the run
+  std::vector<Row> rows = statistics.rows();
+  std::erase_if(rows, is_zero);
+  const std::size_t all = rows.size();
+  std::erase_if(rows, [](const Row& row) {
+    return row.over == Over::kLinks || (row.over == Over::kUnits && row.is_count);
+  });
+  const auto of_unit = [](const Row& row) { return row.over == Over::kUnits; };
+  if (static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), of_unit)) > kUnitRows)
+    std::erase_if(rows, of_unit);
+  std::string text = manifest_text(statistics) + rows_text(rows);
+  if (rows.size() != all)
+    text +=
+        fmt::format("and {} more: --table prints them, --stats FILE.json writes them with their meaning\n",
+                    all - rows.size());
+  return text + violations_text(statistics);
 }
 
 std::string json_report(const Statistics& statistics) {
@@ -99,15 +133,15 @@ std::string csv_report(const Statistics& statistics) {
   return text;
 }
 
-void write_report(const Statistics& statistics, const std::string& path) {
-  std::string text;
-  if (path.ends_with(".json"))
-    text = json_report(statistics);
-  else if (path.ends_with(".csv"))
-    text = csv_report(statistics);
-  else
+void require_report_path(const std::string& path) {
+  if (!path.ends_with(".json") && !path.ends_with(".csv"))
     throw arch::UserError::make(
         "{}: statistics are written as .json or .csv; give the file one of these names", path);
+}
+
+void write_report(const Statistics& statistics, const std::string& path) {
+  require_report_path(path);
+  const std::string text = path.ends_with(".json") ? json_report(statistics) : csv_report(statistics);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
   if (!file)
     throw arch::UserError::make("{}: cannot be written; does the folder exist, and may you write there?",

@@ -34,6 +34,10 @@ const std::vector<Metric>& standard_metrics() {
       {Over::kRun, "", "run.hops_per_cycle", "flits/cycle", "Flits that routers sent on, mean over the run",
        "sum(*router@*.links.flits_out) / run.cycles"},
 
+      {Over::kRun, "", "run.mean_latency", "cycles",
+       "Mean time of a random flit from its first offer to its delivery, over all traffic nodes",
+       "sum(*traffic@*.network_latency.sum) / sum(*traffic@*.network_latency.flits)"},
+
       // --- any link
       {Over::kLinks, "*", "utilisation", "%", "Share of all cycles in which a flit crossed this link",
        "100 * transferred / run.cycles"},

@@ -95,6 +95,7 @@ Row fact_row(std::string_view name, std::string_view unit, std::string_view sent
   Row row;
   row.name = name;
   row.count = value;
+  row.over = Over::kRun;
   row.unit = unit;
   row.sentence = sentence;
   row.formula = "measured in the run";
@@ -145,6 +146,7 @@ std::vector<Row> Statistics::rows() const {
     row.name = node.empty() ? metric.name : fmt::format("{}.{}", node, metric.name);
     row.is_count = false;
     row.value = *value;
+    row.over = metric.over;
     row.unit = metric.unit;
     row.sentence = metric.sentence;
     row.formula = metric.formula;

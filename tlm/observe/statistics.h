@@ -64,6 +64,7 @@ struct Row {
   bool is_count = true;  // `count` holds the value, else `value`
   std::uint64_t count = 0;
   std::optional<double> value;  // none: a divisor was 0
+  Over over = Over::kUnits;     // what the row is about: the run, a unit or a link
   std::string unit, sentence, formula, source;
 };
 

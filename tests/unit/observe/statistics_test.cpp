@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -156,6 +157,20 @@ TEST(ObserveReport, HumanTableIsAlignedAndLeavesZerosOut) {
   EXPECT_NE(text.find("source@1,1.out.utilisation      6  %\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("blocked"), std::string::npos) << text;
   EXPECT_NE(human_table(f.statistics, true).find("source@1,1.blocked"), std::string::npos);
+}
+
+TEST(ObserveReport, TheSummaryLeavesOutCountersAndLinksAndSaysHowMany) {
+  Fixture f;
+  f.statistics.add(
+      Metric{Over::kUnits, "sink@*", "share", "%", "Share of flits served", "100 * served / run.cycles"});
+  const std::string all = human_table(f.statistics);
+  const std::string text = human_summary(f.statistics);
+  EXPECT_NE(text.find("run.cycles"), std::string::npos) << text;
+  EXPECT_NE(text.find("sink@2,1.share"), std::string::npos) << text;
+  EXPECT_EQ(text.find("served"), std::string::npos) << text;
+  EXPECT_EQ(text.find("out.utilisation"), std::string::npos) << text;
+  const auto lines = [](const std::string& t) { return std::count(t.begin(), t.end(), '\n'); };
+  EXPECT_NE(text.find(fmt::format("and {} more:", lines(all) - lines(text) + 1)), std::string::npos) << text;
 }
 
 TEST(ObserveReport, AFigureFromAnotherSourceSaysSo) {
