@@ -169,6 +169,11 @@ void Runner::finish_normally() {
   finish(arch::ExitStatus::kOk, {});
 }
 
+// An external host acts when it likes; until then time goes by.
+bool Runner::waits_for_world() const {
+  return system_.machine().host.kind == topo::HostKind::kExternal && !host_less_;
+}
+
 // True when the run is over.
 bool Runner::check(sim::Cycle now) {
   for (const MeshSystem& mesh : system_.meshes())
@@ -181,7 +186,7 @@ bool Runner::check(sim::Cycle now) {
       finish(arch::ExitStatus::kUserError, finding.line());
       return true;
     }
-  const bool external = system_.machine().host.kind == topo::HostKind::kExternal;
+  const bool external = waits_for_world();
   const bool host_done =
       system_.host() == nullptr || (script_ == nullptr && !external) || system_.host()->done();
   if (host_done && system_.drained()) {
@@ -230,7 +235,7 @@ bool Runner::run_until(sim::Cycle end) {
     const sim::Cycle stop = std::min(end, next_check_);
     while (engine.now() < stop) {
       const sim::Cycle event = engine.next_wanted();
-      if (event == sim::kNever) break;  // over or dead: check() decides
+      if (event == sim::kNever && !waits_for_world()) break;  // over or dead: check() decides
       if (event >= stop) {
         engine.run_until(stop);
         break;
@@ -243,6 +248,7 @@ bool Runner::run_until(sim::Cycle end) {
 }
 
 const RunResult& Runner::run() {
+  host_less_ = true;  // nobody can act before this returns
   run_until(sim::kNever);
   return result_;
 }

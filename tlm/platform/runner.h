@@ -68,6 +68,7 @@ class Runner {
   void finish_normally();
   std::string faults() const;
   std::string blocked() const;
+  bool waits_for_world() const;
 
   System& system_;
   const arch::Program* program_;
@@ -76,6 +77,7 @@ class Runner {
   std::unique_ptr<Monitor> monitor_;
   RunResult result_;
   bool finished_ = false;
+  bool host_less_ = false;
   std::uint64_t last_progress_ = 0;
   sim::Cycle progress_at_ = 0;
   sim::Cycle next_check_ = 0;
