@@ -246,6 +246,11 @@ ExitStatus run_session(const Options& options, int argc, char** argv) {
                  system.engine().links().size(), program ? "; the program fits" : "");
     return ExitStatus::kOk;
   }
+  if (machine.host.kind == topo::HostKind::kExternal)
+    throw UserError::make(
+        "{}: its host is external, and ktpu-sim has none to attach: it would wait for ever. Choose another one "
+        "(--set host.kind=command_engine), or attach a host in C++ (platform::Simulation::host_socket)",
+        machine.name);
   Progress progress(runner);
   simulation.set_heartbeat([&](sim::Cycle now) { progress.beat(now); });
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);  // "stopped by user"
