@@ -51,8 +51,8 @@ class InternalError : public std::logic_error {
 }  // namespace ktpu::arch
 
 // KTPU_CHECK(condition, "fmt {}", args...): always compiled in; not for the per-cycle path of a hot loop.
-#define KTPU_CHECK(condition, ...)                                                           \
-  do {                                                                                       \
-    if (!(condition)) [[unlikely]]                                                           \
+#define KTPU_CHECK(condition, ...)                                                             \
+  do {                                                                                         \
+    if (!(condition)) [[unlikely]]                                                             \
       ::ktpu::arch::fail_check(__FILE__, __LINE__, #condition, ::fmt::format("" __VA_ARGS__)); \
   } while (false)

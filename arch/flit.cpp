@@ -29,7 +29,8 @@ Flit flit_from_hex(std::string_view hex) {
                       : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                              : -1;
     if (digit < 0) throw UserError::make("\"{}\" is not a hex digit in flit \"{}\"", c, hex);
-    set_bits(f.w.data(), static_cast<unsigned>(4 * (hex.size() - 1 - i)), 4, static_cast<std::uint64_t>(digit));
+    set_bits(f.w.data(), static_cast<unsigned>(4 * (hex.size() - 1 - i)), 4,
+             static_cast<std::uint64_t>(digit));
   }
   return f;
 }

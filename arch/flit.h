@@ -12,11 +12,11 @@
 
 namespace ktpu::arch {
 
-inline constexpr unsigned kFlitBits = 288;    // fabric.md section 2
+inline constexpr unsigned kFlitBits = 288;  // fabric.md section 2
 inline constexpr unsigned kPayloadBits = 256;
 inline constexpr unsigned kHeaderBits = 32;
-inline constexpr unsigned kPosBits = 4;       // coordinates 0..15
-inline constexpr unsigned kWordBytes = 32;    // one payload = one memory word (memory.md section 1)
+inline constexpr unsigned kPosBits = 4;     // coordinates 0..15
+inline constexpr unsigned kWordBytes = 32;  // one payload = one memory word (memory.md section 1)
 
 // Flit types (fabric.md section 2.2). 0x9..0xE are reserved to the fabric, 0xF is named but never sent.
 enum class FlitType : std::uint8_t {
@@ -81,15 +81,15 @@ struct Flit {
 
   constexpr std::uint64_t get(const Field& f) const { return arch::get(w.data(), f); }
   constexpr void set(const Field& f, std::uint64_t value) { arch::set(w.data(), f, value); }
-  constexpr std::uint64_t bits(unsigned lsb, unsigned width) const {
-    return get_bits(w.data(), lsb, width);
-  }
+  constexpr std::uint64_t bits(unsigned lsb, unsigned width) const { return get_bits(w.data(), lsb, width); }
 
   constexpr void set_dst(Coord c) {
-    w[4] = (w[4] & ~0xFF000000ull) | static_cast<std::uint64_t>(c.x) << 28 | static_cast<std::uint64_t>(c.y) << 24;
+    w[4] = (w[4] & ~0xFF000000ull) | static_cast<std::uint64_t>(c.x) << 28 |
+           static_cast<std::uint64_t>(c.y) << 24;
   }
   constexpr void set_src(Coord c) {
-    w[4] = (w[4] & ~0x00FF0000ull) | static_cast<std::uint64_t>(c.x) << 20 | static_cast<std::uint64_t>(c.y) << 16;
+    w[4] = (w[4] & ~0x00FF0000ull) | static_cast<std::uint64_t>(c.x) << 20 |
+           static_cast<std::uint64_t>(c.y) << 16;
   }
 
   constexpr bool operator==(const Flit&) const = default;

@@ -25,7 +25,8 @@ std::unique_ptr<sim::Unit> lockstep_router(std::string name, const noc::RouterPa
   for (unsigned p = 0; p < noc::kPorts; ++p) shadowed[p] = shadows.mirror(noc::kPortNames[p], ports[p]);
   auto model = std::make_unique<noc::Router>(name + ".model", params, ports);
   auto twin = std::make_unique<rtl::RouterTwin>(name + ".rtl", params, shadowed);
-  return std::make_unique<sim::Lockstep>(std::move(name), std::move(shadows), std::move(model), std::move(twin));
+  return std::make_unique<sim::Lockstep>(std::move(name), std::move(shadows), std::move(model),
+                                         std::move(twin));
 }
 
 }  // namespace

@@ -248,7 +248,8 @@ ExitStatus run_session(const Options& options, int argc, char** argv) {
   }
   if (machine.host.kind == topo::HostKind::kExternal)
     throw UserError::make(
-        "{}: its host is external, and ktpu-sim has none to attach: it would wait for ever. Choose another one "
+        "{}: its host is external, and ktpu-sim has none to attach: it would wait for ever. Choose another "
+        "one "
         "(--set host.kind=command_engine), or attach a host in C++ (platform::Simulation::host_socket)",
         machine.name);
   Progress progress(runner);

@@ -213,8 +213,9 @@ bool Runner::check(sim::Cycle now) {
     std::string text = faults();
     // What no program may do often explains it.
     const std::string notes = finding_lines(system_, true);
-    text = fmt::format("cycle {}: no progress since cycle {}. Blocked:{}{}{}{}{}", now, progress_at_, blocked(),
-                       text.empty() ? "" : "\nBefore that:\n", text, notes.empty() ? "" : "\nNoticed:\n", notes);
+    text =
+        fmt::format("cycle {}: no progress since cycle {}. Blocked:{}{}{}{}{}", now, progress_at_, blocked(),
+                    text.empty() ? "" : "\nBefore that:\n", text, notes.empty() ? "" : "\nNoticed:\n", notes);
     finish(arch::ExitStatus::kNoProgress, std::move(text));
     return true;
   }

@@ -25,8 +25,8 @@ struct RunLimits {
 struct RunResult {
   arch::ExitStatus status = arch::ExitStatus::kOk;
   std::string message;                   // empty when kOk; else what happened, where, why and what to do
-  std::vector<std::string> notes;  // misuse and quirks that did not end the run, one line each
-  sim::Cycle cycles = 0;           // simulated
+  std::vector<std::string> notes;        // misuse and quirks that did not end the run, one line each
+  sim::Cycle cycles = 0;                 // simulated
   sim::Cycle host_end = 0;               // first cycle after the host's last transaction; 0 without a program
   std::optional<sim::Cycle> first_kick;  // pulse
   std::optional<sim::Cycle> last_write_beat;  // last DRAM write data beat
