@@ -45,8 +45,9 @@ class TrafficMesh {
   // `node_params(slot number, coordinate)`; the position is filled in here.
   using NodeParamsOf = std::function<traffic::NodeParams(std::size_t, arch::Coord)>;
 
+  // `bank`: what the factory adds its routers to, if they run together; it must outlive the mesh.
   TrafficMesh(const noc::Grid& grid, std::uint32_t fifo_depth, const NodeParamsOf& node_params,
-              const RouterFactory& factory = model_router) {
+              const RouterFactory& factory = model_router, noc::RouterBank* bank = nullptr) {
     const auto key = [](unsigned x, unsigned y) { return x << 8 | y; };
     std::map<unsigned, noc::Router::Ports> ports;
     const auto connect = [&](sim::FlitPort& a, sim::FlitPort& b, const std::string& name_a,
@@ -86,6 +87,10 @@ class TrafficMesh {
         routers_.push_back(factory(fmt::format("router@{},{}", x, y), params, ports[key(x, y)]));
       }
     for (auto& router : routers_) engine.add(*router);
+    if (bank != nullptr) {
+      bank->connect();
+      engine.add(*bank);
+    }
     for (auto& node : nodes_) engine.add(*node);
     for (auto& l : links_) {
       engine.add(l);
