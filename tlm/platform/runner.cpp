@@ -19,7 +19,9 @@ std::string finding_lines(const System& system, bool notes) {
   std::size_t lines = 0;
   for (const Finding& finding : findings(system)) {
     if ((finding.severity == Finding::Severity::kNote) != notes) continue;
-    if (++lines <= kFindingLines) text += (text.empty() ? "" : "\n") + finding.line();
+    if (++lines > kFindingLines) continue;
+    if (!text.empty()) text += '\n';
+    text += finding.line();
   }
   if (lines > kFindingLines) text += fmt::format("\nand {} more", lines - kFindingLines);
   return text;
