@@ -20,7 +20,7 @@ int sc_main(int argc, char** argv) {
   try {
     ktpu::apps::Options options;
     if (const auto status = ktpu::apps::parse_options(argc, argv, options)) return *status;
-    return static_cast<int>(ktpu::apps::run_session(options, argc, argv));
+    return static_cast<int>(ktpu::apps::run_session(options));
   } catch (const ktpu::arch::UserError& error) {
     return report(error.status(), error.what());
   } catch (const std::bad_alloc&) {

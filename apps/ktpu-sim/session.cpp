@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/ktpu-sim/session.h"
 
-#include <unistd.h>
-
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -80,8 +79,7 @@ Dump parse_dump(const std::string& text) {
   }
 }
 
-void show_dump(const platform::System& system, const platform::MeshSystem& mesh, const Dump& dump) {
-  (void)system;
+void show_dump(const platform::MeshSystem& mesh, const Dump& dump) {
   const std::vector<std::uint8_t> bytes = platform::read_memory(mesh, dump.address, dump.bytes);
   if (!dump.file.empty()) {
     std::ofstream file(dump.file, std::ios::binary | std::ios::trunc);
@@ -117,6 +115,16 @@ observe::RunFacts facts_of(const platform::System& system, const platform::RunRe
   facts.manifest.emplace_back("version", KTPU_VERSION);
   facts.manifest.emplace_back("topology", topo::print_resolved(system.machine()));
   return facts;
+}
+
+// As far as it shows without creating the file.
+void require_writable(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code error;
+  if (fs::is_directory(path, error)) throw UserError::make("{}: cannot be written: it is a folder", path);
+  if (!folder.empty() && !fs::is_directory(folder, error))
+    throw UserError::make("{}: cannot be written: there is no folder {}", path, folder.string());
 }
 
 // Everything that looks at a run from outside.
@@ -188,9 +196,7 @@ void check_traffic(const topo::Machine& machine, const Options& options) {
 
 }  // namespace
 
-ExitStatus run_session(const Options& options, int argc, char** argv) {
-  (void)argc;
-  (void)argv;
+ExitStatus run_session(const Options& options) {
   if (options.list_topologies) {
     for (const std::string& name : topo::shipped_names()) fmt::print("{}\n", name);
     return ExitStatus::kOk;
@@ -222,20 +228,30 @@ ExitStatus run_session(const Options& options, int argc, char** argv) {
   platform::System system(machine, units);
   system.engine().set_idle_skip(!options.no_idle_skip);
 
-  observe::Statistics* explained = nullptr;
+  // What cannot be right is said before the run, not after hours of it.
+  for (const Binding& binding : out) {
+    check_output(program->program, binding, false);
+    require_writable(binding.file);
+  }
+  for (const Binding& binding : expect) check_output(program->program, binding, true);
+  for (const Dump& dump : dumps) {
+    platform::read_memory(system.mesh(), dump.address, dump.bytes);
+    if (!dump.file.empty()) require_writable(dump.file);
+  }
+  if (!options.stats.empty()) {
+    observe::require_report_path(options.stats);
+    require_writable(options.stats);
+  }
+
   Watch watch(system, options);
   observe::Statistics statistics(watch.registry);
   observe::add_standard(statistics);
-  explained = &statistics;
   if (!options.explain.empty()) {
-    for (const std::string& name : options.explain) fmt::print("{}\n", observe::explain(name, explained));
+    for (const std::string& name : options.explain) fmt::print("{}\n", observe::explain(name, &statistics));
     return ExitStatus::kOk;
   }
 
   if (!options.elaborate_only) check_traffic(machine, options);
-  for (const Binding& binding : out) check_output(program->program, binding, false);
-  for (const Binding& binding : expect) check_output(program->program, binding, true);
-  if (!options.stats.empty()) observe::require_report_path(options.stats);
   platform::RunLimits limits{options.max_cycles, options.watchdog};
   platform::Runner runner(system, program ? &program->program : nullptr, limits);
   for (const Binding& binding : in) load_input(system, program->program, binding);
@@ -290,7 +306,7 @@ ExitStatus run_session(const Options& options, int argc, char** argv) {
       status = ExitStatus::kExpectFailed;
     }
   }
-  for (const Dump& dump : dumps) show_dump(system, system.mesh(), dump);
+  for (const Dump& dump : dumps) show_dump(system.mesh(), dump);
   if (options.strict && status == ExitStatus::kOk && !result.notes.empty()) {
     fmt::print(stderr, "ktpu-sim: --strict: the program relies on what the notes above say\n");
     status = ExitStatus::kStrict;

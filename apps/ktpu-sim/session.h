@@ -8,6 +8,6 @@
 namespace ktpu::apps {
 
 // Prints results to stdout and what went wrong to stderr. Throws UserError and LockstepError.
-arch::ExitStatus run_session(const Options& options, int argc, char** argv);
+arch::ExitStatus run_session(const Options& options);
 
 }  // namespace ktpu::apps
