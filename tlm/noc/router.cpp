@@ -33,6 +33,8 @@ sim::Unit::Faces RouterBank::View::faces() const {
   return faces;
 }
 
+void RouterBank::drive(sim::Cycle now) { core_.drive(now, engine() == nullptr || engine()->observed()); }
+
 void RouterBank::View::visit(sim::Archive& archive) { bank_.core_.visit(number_, archive, present(*this)); }
 
 }  // namespace ktpu::noc

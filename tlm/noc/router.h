@@ -20,7 +20,7 @@ class Router final : public sim::Unit {
   Router(std::string name, const RouterParams& params, const Ports& ports);
 
   void reset(sim::Cycle start) override { core_.reset(start); }
-  void drive(sim::Cycle now) override { core_.drive(now); }
+  void drive(sim::Cycle now) override { core_.drive(now, false); }  // every link is to the outside
   sim::Cycle clock(sim::Cycle now) override { return core_.clock(now); }
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle) const override { return core_.waits(0); }
@@ -35,8 +35,9 @@ class Router final : public sim::Unit {
   RouterCore core_;
 };
 
-// Many routers that run together. Each has a view: a unit that is never awake and gives it its name, its
-// registers and counters, and its place in reports.
+// Many routers that run together. The links between two of them are up to date for observers of the engine
+// and after Engine::sync(), not in between. Each has a view: a unit that is never awake and gives it its
+// name, its registers and counters, and its place in reports.
 class RouterBank final : public sim::Unit {
  public:
   class View final : public sim::Unit {
@@ -65,8 +66,10 @@ class RouterBank final : public sim::Unit {
   void connect() { core_.connect(); }
 
   void reset(sim::Cycle start) override { core_.reset(start); }
-  void drive(sim::Cycle now) override { core_.drive(now); }
+  void drive(sim::Cycle now) override;
   sim::Cycle clock(sim::Cycle now) override { return core_.clock(now); }
+  void sync(sim::Cycle) override { core_.sync(); }
+  std::uint64_t progress() const override { return core_.uncounted(); }
 
  private:
   RouterCore core_;

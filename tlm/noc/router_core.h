@@ -2,7 +2,9 @@
 // The work of any number of routers in one place (fabric.md section 7). What happens in a cycle is done for
 // all of them at once, from lists of the ports concerned: loops over dozens of like entries instead of a few
 // tests a router, which is what a mesh's speed depends on. A flit that goes from one of these routers to
-// another only changes lists: it is copied when it enters the core and read in place when it leaves.
+// another only changes lists: it is copied when it enters the core and read in place when it leaves. The
+// links in between are there for those who look: their wires and counters are worked out then (show(),
+// sync()).
 //
 // A part of the units that embed it (Router: one router, RouterBank: a mesh of them).
 #pragma once
@@ -38,8 +40,13 @@ class RouterCore {
   void connect();
 
   void reset(sim::Cycle start);
-  void drive(sim::Cycle now);
+  // `watched`: somebody looks at the links within this cycle.
+  void drive(sim::Cycle now, bool watched);
   sim::Cycle clock(sim::Cycle now);
+  // Brings the links between routers of the core up to date with the last cycle run.
+  void sync();
+  // Transfers that no link has counted yet.
+  std::uint64_t uncounted() const;
 
   // Router number `router`, in the order of add(); `now`: the engine's present cycle.
   void visit(unsigned router, sim::Archive& archive, sim::Cycle now);
@@ -49,52 +56,55 @@ class RouterCore {
   const RouterParams& params(unsigned router) const { return routers_[router].params; }
 
  private:
-  using Index = std::uint32_t;  // of a slot; of a port: router * kPorts + direction
+  using Index = std::uint32_t;  // of a slot; of a port: router * kStride + direction
   static constexpr Index kNone = ~Index{0};
+  static constexpr Index kStride = 8;           // ports a router in the tables: a power of two for speed
   static constexpr sim::Cycle kResetBusy = 5;   // inputs are busy in cycles 0..4 (fabric.md section 7.2)
-  static constexpr sim::Cycle kBuckets = 64;    // cycles ahead that a request can be due
   static constexpr unsigned kBlockSlots = 256;  // the pool grows by so many
 
-  struct alignas(64) Slot {
-    arch::Flit flit;
+  static constexpr Index router_of(Index port) { return port / kStride; }
+  static constexpr Index side_of(Index port) { return port % kStride; }
+  static constexpr Index port_of(Index router, Index side) { return router * kStride + side; }
+
+  // What is needed of a flit on its way; its bits are in blocks_.
+  struct Slot {
     sim::Cycle written = 0;
     Index next = kNone;  // behind it in the same input, or in the free list
+    std::uint8_t x = 0, y = 0;
   };
   // The flits of one input that have not won an output yet, oldest first. The oldest moves from the FIFO into
   // the holding slot at the end of cycle `load_at` and requests its output from the cycle after on. That is a
   // function of arrival and grant alone, so nothing has to run in the cycle in which it happens.
-  struct Input {
+  struct alignas(32) Input {
     sim::Cycle load_at = 0;
-    std::uint32_t count = 0;
-    std::uint32_t capacity = 0;  // of the FIFO proper
     Index first = kNone;
     Index last = kNone;
-    std::uint32_t latency = 3;
+    std::uint32_t count = 0;
+    std::uint32_t capacity = 0;  // of the FIFO proper
+    std::uint8_t latency = 3;
     std::uint8_t out = 0;  // direction the oldest wants
     bool wedged = false;   // the oldest may never turn that way (fabric.md section 6)
     bool crowded = false;  // listed in crowded_
     bool busy = false;     // as driven
   };
-  struct Output {
+  struct alignas(32) Output {
     Index slot = kNone;         // the output register: flit on the wires, kNone when not valid
     Index peer = kNone;         // the input it feeds, if that is one of ours
-    std::uint8_t requests = 0;  // inputs of the same router that request it
-    bool listed = false;        // in requested_
-    sim::FlitLink* link = nullptr;
-  };
-  // The rules of fabric.md section 6 as tables over one raw coordinate each: a direction, or kOn to go on.
-  static constexpr std::uint8_t kOn = 0xFF;
-  struct RouteTables {
-    std::array<std::uint8_t, 16> far_x{};   // by dst_x: west or east of this column
-    std::array<std::uint8_t, 16> far_y{};   // by dst_y, in this column: north or south of this row
-    std::array<std::uint8_t, 16> near_x{};  // by dst_x, clamped to this router: outwards in x
-    std::array<std::uint8_t, 16> near_y{};  // by dst_y, the rest: outwards in y, or local
-  };
-  struct RouterState {
-    RouteTables route;
-    std::array<std::uint8_t, kPorts> suppressed{};  // by input: outputs whose request is masked
-    std::uint64_t lost = 0;
+    std::uint8_t requests = 0;  // inputs of the same router that request it; not 0: listed in requested_
     std::uint64_t granted = 0;
+    std::uint64_t stalled = 0;  // cycles held by a busy peer, not yet counted by the link
+  };
+  // The rules of fabric.md section 6 as a table over each raw coordinate. An entry is the direction it speaks
+  // for with the rank of that rule above it; the lower of the two entries decides.
+  struct alignas(64) Route {
+    std::array<std::uint8_t, 16> by_x{};
+    std::array<std::uint8_t, 16> by_y{};
+    std::array<std::uint8_t, kPorts> suppressed{};  // by input: outputs whose request is masked
+  };
+  static constexpr unsigned kRank = 8;  // one rank; the bits below it hold the direction
+  struct RouterState {
+    std::uint64_t lost = 0;
+    std::uint64_t granted = 0;  // sum of its outputs, when somebody reads it
     std::uint64_t conflicts = 0;
     RouterParams params;
     std::string name;
@@ -103,18 +113,30 @@ class RouterCore {
     Index port;
     sim::FlitLink* link;
   };
+  struct Shown {  // a flit that left its output register in the last cycle
+    Index output;
+    Index slot;
+  };
 
-  Slot& slot(Index i) { return blocks_[i / kBlockSlots][i % kBlockSlots]; }
-  const Slot& slot(Index i) const { return blocks_[i / kBlockSlots][i % kBlockSlots]; }
+  arch::Flit& flit(Index i) { return blocks_[i / kBlockSlots][i % kBlockSlots]; }
+  const arch::Flit& flit(Index i) const { return blocks_[i / kBlockSlots][i % kBlockSlots]; }
   Index take_slot();
-  void push(Index port, Index flit, sim::Cycle now);
-  void new_head(Index port, sim::Cycle earliest);
-  void due(Index port, sim::Cycle at);
-  void sample_outputs();
+  void free_slot(Index slot) {
+    slots_[slot].next = free_;
+    free_ = slot;
+  }
+  void push(Index port, Index slot, sim::Cycle now);
+  void new_head(Index port, Input& in, sim::Cycle earliest);
+  void sample_outputs(sim::Cycle now);
   void raise_requests(sim::Cycle now);
   void arbitrate(sim::Cycle now);
   void take_inputs(sim::Cycle now);
   sim::Cycle next_due(sim::Cycle now) const;
+  // router_core_report.cpp: what the outside sees of it.
+  void show();
+  void count_links();
+  void count_grants(unsigned router);
+  bool internal(Index output) const { return out_[output].peer != kNone; }
   // Words in the FIFO proper as the registers of cycle `now` have it: without the held flit.
   static std::uint32_t fifo_words(const Input& in, sim::Cycle now) {
     return in.count - (in.count != 0 && in.load_at < now);
@@ -122,22 +144,29 @@ class RouterCore {
 
   std::vector<Input> in_;
   std::vector<Output> out_;
-  std::vector<Index> live_;     // outputs whose register is occupied
-  std::vector<Index> arrived_;  // what moved to another router of ours in this cycle: slot, input, slot, ...
+  std::vector<Route> route_;  // by router
+  std::vector<Slot> slots_;
+  std::vector<Index> live_;       // outputs whose register is occupied
   std::vector<Index> requested_;  // outputs with at least one request
-  std::vector<Index> changed_;    // outputs whose wires are to be driven
+  std::vector<Index> changed_;    // outputs to the outside whose wires are to be driven
   std::vector<Index> crowded_;    // inputs so full that busy has to be looked at in every cycle
-  std::array<std::vector<Index>, kBuckets> due_;  // inputs whose oldest flit requests from that cycle on
-  std::uint64_t due_used_ = 0;
+  std::vector<Index> freed_;      // slots that left in this cycle
+  std::vector<Shown> moved_;      // what went from one of our routers to another in the last cycle
+  std::size_t newly_live_ = 0;    // live_ from here on: granted in the last cycle, on the wires in the next
+  std::vector<std::vector<Index>>
+      due_;                     // by cycle modulo size: inputs whose oldest flit requests from then on
+  std::uint64_t due_used_ = 0;  // bit b: due_[b] holds something
   std::vector<External> external_;
   std::vector<std::uint32_t> external_valid_;  // 32 of them a word
-  std::vector<std::unique_ptr<Slot[]>> blocks_;
-  std::vector<Index> freed_;  // slots that left in this cycle
+  std::vector<std::unique_ptr<arch::Flit[]>> blocks_;
   Index free_ = kNone;
   sim::Cycle start_ = 0;
   bool in_reset_ = true;
+  bool watched_ = true;  // show() ran in the last drive()
   std::vector<RouterState> routers_;
-  std::vector<RouterPorts> ports_;
+  std::vector<sim::FlitLink*> in_link_, out_link_;  // by port; null: nothing there
+  std::vector<Index> internal_;                     // outputs that feed an input of ours
+  std::vector<std::uint64_t> counted_;  // by output: grants the link has counted, or a reset dropped
   std::vector<std::pair<sim::FlitLink*, sim::Unit*>> owners_;  // inputs to bind, between add() and connect()
 };
 

@@ -37,6 +37,7 @@ class Engine {
   void add(LinkBase& link) { links_.push_back(&link); }
   void add(Observer& observer) { observers_.push_back(&observer); }
   void remove(Observer& observer);
+  bool observed() const { return !observers_.empty(); }
   // Orders the Mealy units and resets everything; call once after the last add().
   void elaborate();
   // Reset of all units; cycle numbers go on, `now()` is the first cycle with reset low.

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What others see of the routers: the links between them, registers, counters, and what they wait for.
+#include "tlm/noc/router_core.h"
+
+namespace ktpu::noc {
+
+// The wires of the cycle being driven.
+void RouterCore::show() {
+  for (const Index o : internal_) {
+    const Output& out = out_[o];
+    out_link_[o]->set_busy(in_[out.peer].busy);
+    if (out.slot != kNone) {
+      out_link_[o]->offer_in_place(flit(out.slot));
+    } else {
+      out_link_[o]->withdraw();
+    }
+  }
+}
+
+void RouterCore::count_links() {
+  for (const Index o : internal_) {
+    Output& out = out_[o];
+    const std::uint64_t taken = out.granted - (out.slot != kNone);
+    out_link_[o]->transferred() += taken - counted_[o];
+    counted_[o] = taken;
+    out_link_[o]->stalled_cycles() += out.stalled;
+    out.stalled = 0;
+  }
+}
+
+std::uint64_t RouterCore::uncounted() const {
+  std::uint64_t count = 0;
+  for (const Index o : internal_) count += out_[o].granted - (out_[o].slot != kNone) - counted_[o];
+  return count;
+}
+
+void RouterCore::count_grants(unsigned router) {
+  std::uint64_t granted = 0;
+  for (unsigned p = 0; p < kPorts; ++p) granted += out_[port_of(router, p)].granted;
+  routers_[router].granted = granted;
+}
+
+void RouterCore::sync() {
+  count_links();
+  for (unsigned r = 0; r < routers_.size(); ++r) count_grants(r);
+  if (watched_) return;  // drive() has shown the last cycle
+  for (const Index o : internal_) {
+    out_link_[o]->set_busy(in_[out_[o].peer].busy);
+    out_link_[o]->withdraw();
+  }
+  // On the wires in the last cycle: what left in it, and what stayed. What was granted in it comes next.
+  for (const Shown& moved : moved_) out_link_[moved.output]->offer_in_place(flit(moved.slot));
+  for (std::size_t k = 0; k < newly_live_; ++k)
+    if (internal(live_[k])) out_link_[live_[k]]->offer_in_place(flit(out_[live_[k]].slot));
+}
+
+std::uint32_t RouterCore::flits_inside(unsigned router) const {
+  std::uint32_t count = 0;
+  for (Index p = port_of(router, 0); p < router * kStride + kPorts; ++p)
+    count += in_[p].count + (out_[p].slot != kNone);
+  return count;
+}
+
+void RouterCore::visit(unsigned router, sim::Archive& archive, sim::Cycle now) {
+  count_grants(router);
+  RouterState& state = routers_[router];
+  std::uint32_t valid = 0;
+  for (unsigned p = 0; p < kPorts; ++p) {
+    const Index port = port_of(router, p);
+    const Input& in = in_[port];
+    const bool held = in.count != 0 && in.load_at < now;
+    std::uint32_t requests = 0;  // of the holding slots at output p
+    for (unsigned i = 0; i < kPorts; ++i) {
+      const Input& other = in_[port_of(router, i)];
+      if (other.count != 0 && other.load_at < now && !other.wedged && other.out == p) requests |= 1u << i;
+    }
+    valid |= static_cast<std::uint32_t>(out_[port].slot != kNone) << p;
+    archive.scope(kPortNames[p], [&] {
+      archive.computed("fifo_words", fifo_words(in, now), 16);
+      archive.computed("held", held, 1);
+      archive.computed("hold_out", held ? in.out : 0, 3);
+      archive.computed("requests", requests, kPorts);
+      Index k = in.first;
+      for (std::uint32_t n = 0; archive.walks_contents() && n < in.count; ++n, k = slots_[k].next)
+        archive.memory("flit", flit(k).w.data(), 5);
+      if (archive.walks_contents() && out_[port].slot != kNone)
+        archive.memory("out", flit(out_[port].slot).w.data(), 5);
+    });
+  }
+  archive.computed("out_valid", valid, kPorts);
+  archive.computed("inside", flits_inside(router), 16);
+  archive.counter("granted", state.granted, "flits", "Flits that won an output of this router");
+  archive.counter("conflicts", state.conflicts, "cycles",
+                  "Grants in which at least one more input wanted the same output");
+  archive.counter("lost", state.lost, "flits", "Flits sent into an empty slot, where the machine loses them");
+}
+
+std::vector<sim::Wait> RouterCore::waits(unsigned router) const {
+  std::vector<sim::Wait> waits;
+  for (unsigned p = 0; p < kPorts; ++p) {
+    const Index port = port_of(router, p);
+    const Output& out = out_[port];
+    const Input& in = in_[port];
+    const sim::FlitLink* link = out_link_[port];
+    const bool busy =
+        out.peer != kNone ? in_[out.peer].busy : link != nullptr && link->valid() && link->busy();
+    if (out.slot != kNone && busy) {
+      const arch::Flit& held = flit(out.slot);
+      waits.push_back({fmt::format("output {} holds a {} flit for ({},{}) that is not taken", kPortNames[p],
+                                   arch::flit_type_name(held.type_code()), held.dst_x(), held.dst_y()),
+                       link->receiver()});
+    }
+    if (in.count != 0 && in.wedged)
+      waits.push_back(
+          {fmt::format("input {} holds a flit whose turn the router never grants", kPortNames[p]), nullptr});
+  }
+  if (routers_[router].lost != 0)  // no wait, but what often explains one (fabric.md section 6.1)
+    waits.push_back({fmt::format("note: {}x a flit was lost because nothing is attached where it was sent",
+                                 routers_[router].lost),
+                     nullptr});
+  return waits;
+}
+
+}  // namespace ktpu::noc
