@@ -117,6 +117,13 @@ observe::RunFacts facts_of(const platform::System& system, const platform::RunRe
   return facts;
 }
 
+void show_notes(const std::vector<std::string>& notes) {
+  constexpr std::size_t kShown = 12;
+  for (std::size_t i = 0; i < std::min(kShown, notes.size()); ++i)
+    fmt::print(stderr, "ktpu-sim: note: {}\n", notes[i]);
+  if (notes.size() > kShown) fmt::print(stderr, "ktpu-sim: and {} more notes\n", notes.size() - kShown);
+}
+
 // As far as it shows without creating the file.
 void require_writable(const std::string& path) {
   namespace fs = std::filesystem;
@@ -287,11 +294,7 @@ ExitStatus run_session(const Options& options) {
   for_each_lockstep(system, [](const sim::Lockstep& pair) { pair.require_compared(); });
 
   ExitStatus status = result.status;
-  constexpr std::size_t kNotes = 12;
-  for (std::size_t i = 0; i < std::min(kNotes, result.notes.size()); ++i)
-    fmt::print(stderr, "ktpu-sim: note: {}\n", result.notes[i]);
-  if (result.notes.size() > kNotes)
-    fmt::print(stderr, "ktpu-sim: and {} more notes\n", result.notes.size() - kNotes);
+  if (status != ExitStatus::kNoProgress) show_notes(result.notes);  // that message holds them
   if (status != ExitStatus::kOk) fmt::print(stderr, "ktpu-sim: {}\n", result.message);
   if (status == ExitStatus::kOk) {
     for (const Binding& binding : out) save_output(system, program->program, binding);

@@ -197,8 +197,10 @@ bool Runner::check(sim::Cycle now) {
   }
   if (now >= limits_.max_cycles) {
     finish(arch::ExitStatus::kCycleLimit,
-           fmt::format("cycle limit of {} reached (--max-cycles); {:.0f} % of the program's steps were done",
-                       limits_.max_cycles, 100 * steps_done()));
+           fmt::format("cycle limit of {} reached (--max-cycles){}", limits_.max_cycles,
+                       program_ == nullptr
+                           ? std::string()
+                           : fmt::format("; {:.0f} % of the program's steps were done", 100 * steps_done())));
     return true;
   }
   const std::uint64_t progress = system_.progress();
