@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The endpoint base (fabric.md sections 8 to 10), seen through a cluster whose instructions have unknown
 // opcodes.
-#include "bench.h"
+#include "tests/unit/cluster/bench.h"
 
 namespace ktpu::test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs no one should write, which hang or go wrong exactly as the machine does (cluster.md sections 5, 9
 // and 15).
-#include "bench.h"
+#include "tests/unit/cluster/bench.h"
 
 namespace ktpu::test {
 namespace {

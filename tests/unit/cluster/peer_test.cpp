@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cluster.md sections 9.3 and 9.4: CU_DATA streams.
-#include "bench.h"
+#include "tests/unit/cluster/bench.h"
 
 namespace ktpu::test {
 namespace {

@@ -3,7 +3,7 @@
 // runs with and without sleeping against each other.
 #include <random>
 
-#include "bench.h"
+#include "tests/unit/cluster/bench.h"
 
 namespace ktpu::test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cluster.md section 13: the checked instances and the closed forms.
-#include "bench.h"
+#include "tests/unit/cluster/bench.h"
 
 namespace ktpu::test {
 namespace {

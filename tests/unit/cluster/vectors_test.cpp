@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cluster's rows of the recorded vectors, as far as they do not depend on the memory behind the mesh.
-#include "bench.h"
-#include "vector_files.h"
+#include "tests/unit/cluster/bench.h"
+#include "tests/unit/cluster/vector_files.h"
 
 namespace ktpu::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "helpers.h"
+#include "tests/unit/topologies/helpers.h"
 #include "topologies/writer.h"
 
 namespace ktpu::topo::testing {

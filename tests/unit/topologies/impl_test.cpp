@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --impl and node ids (design.md section 3).
-#include "helpers.h"
+#include "tests/unit/topologies/helpers.h"
 
 namespace ktpu::topo::testing {
 namespace {

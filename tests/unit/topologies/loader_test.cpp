@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "helpers.h"
+#include "tests/unit/topologies/helpers.h"
 
 namespace ktpu::topo::testing {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every error path of the reader with its exact place and text (design.md section 5, user-reports.md 1-8).
-#include "helpers.h"
+#include "tests/unit/topologies/helpers.h"
 
 namespace ktpu::topo::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "helpers.h"
+#include "tests/unit/topologies/helpers.h"
 
 namespace ktpu::topo::testing {
 namespace {

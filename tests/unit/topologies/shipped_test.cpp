@@ -4,7 +4,7 @@
 #include <map>
 #include <sstream>
 
-#include "helpers.h"
+#include "tests/unit/topologies/helpers.h"
 
 namespace ktpu::topo::testing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "helpers.h"
+#include "tests/unit/topologies/helpers.h"
 
 namespace ktpu::topo::testing {
 namespace {
