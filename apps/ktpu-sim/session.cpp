@@ -316,12 +316,17 @@ ExitStatus run_session(const Options& options) {
   }
   statistics.set_facts(facts_of(system, result, program.get(), options));
   if (!options.stats.empty()) observe::write_report(statistics, options.stats);
-  if (options.quiet) {
-    for (const observe::Violation& violation : statistics.check())
-      fmt::print(stderr, "ktpu-sim: VIOLATED {}\n", violation.text());
-  } else if (options.table || options.zeros) {
+  const std::vector<observe::Violation> violations = statistics.check();
+  for (const observe::Violation& violation : violations)
+    fmt::print(stderr, "ktpu-sim: VIOLATED {}\n", violation.text());
+  if (!violations.empty() && status == ExitStatus::kOk) {
+    fmt::print(stderr,
+               "ktpu-sim: internal error: the statistics contradict each other. Please report this.\n");
+    status = ExitStatus::kInternal;
+  }
+  if (options.table || options.zeros) {
     fmt::print("{}", observe::human_table(statistics, options.zeros));
-  } else {
+  } else if (!options.quiet) {
     fmt::print("{}", observe::human_summary(statistics));
   }
   return status;

@@ -4,6 +4,7 @@
 #include "arch/error.h"
 #include "arch/program/program.h"
 #include "tlm/platform/runner.h"
+#include "topologies/writer.h"
 
 namespace ktpu::platform {
 
@@ -36,6 +37,12 @@ void check_unit(const arch::UnitNeed& need, const topo::Machine& machine) {
 
 void check_needs(const arch::Program& program, const topo::Machine& machine) {
   const arch::MachineNeeds& needs = program.needs;
+  if (needs.fingerprint != 0 && needs.fingerprint != topo::program_fingerprint(machine))
+    throw arch::UserError::make(
+        "the program was made for exactly the machine \"{}\" (fingerprint {:016x}), but machine \"{}\" is "
+        "another one "
+        "(fingerprint {:016x})",
+        needs.machine, needs.fingerprint, machine.name, topo::program_fingerprint(machine));
   if (needs.meshes > machine.meshes.size())
     throw arch::UserError::make("the program needs {} meshes, but machine \"{}\" has {}", needs.meshes,
                                 machine.name, machine.meshes.size());
