@@ -153,11 +153,14 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
     if (a.shown == Shown::kNothing) continue;
     next = now + 1;  // the wires change next, or are looked at again
     if (!a.links.out->sample_sent()) continue;
-    ++a.flits_out[a.links.out->data().type_code()];
-    if (a.shown == Shown::kClient)
+    const unsigned type = a.links.out->data().type_code();
+    ++a.flits_out[type];
+    if (a.shown == Shown::kClient) {
       client_taken = true;
-    else
+      a.client_responses += type == static_cast<unsigned>(arch::FlitType::kMemRdResp);
+    } else {
       engine_taken |= 1u << p;
+    }
   }
 
   // Flits that came. The client reads AUX_STAT as it stands in this cycle, so it goes before the ports.
@@ -219,6 +222,8 @@ void MemoryAgent::visit(sim::Archive& archive) {
         archive.counter(fmt::format("flits_out.{}", name), a.flits_out[type], "flits",
                         "flits of this type sent into the mesh, the control agent's included");
       }
+      archive.counter("client_responses", a.client_responses, "flits",
+                      "MEM_RD_RESP flits among them that a mailbox sent");
       archive.counter("lost", a.lost, "flits",
                       "flits accepted for the control agent and dropped because it was full or absent");
     });

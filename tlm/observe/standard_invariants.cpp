@@ -94,7 +94,7 @@ const std::vector<Invariant>& standard_invariants() {
        .pattern = "memory",
        .name = "responses_balance",
        .sentence = "Words read and MEM_RD_RESP flits sent disagree.",
-       .left = "sum(port*.plain_beats) + sum(port*.reader.responses)",
+       .left = "sum(port*.plain_beats) + sum(port*.reader.responses) + sum(port*.client_responses)",
        .right = "sum(port*.flits_out.MEM_RD_RESP)",
        .unless = kMemoryUnderWay},
       {.over = Over::kUnits,
