@@ -51,6 +51,7 @@ std::vector<Kind> make_kinds() {
       {"programs", "", check_program, {}, false, {"flit_words", "steps", "machine"}},
 
       rtl("noc", check_noc, {"kind", "flits", "fields"}),
+      rtl("noc", check_noc, {"flits", "sink_busy_runs"}),
       rtl("noc", check_noc, {"src", "dst", "accept_to_deliver"}),
       rtl("cycles_cluster", check_cycles_cluster, {"op", "inject_to_issue"}),
       rtl("cycles_dispatch", check_cycles_dispatch, {"target", "instruction", "unit_signal_out"}),

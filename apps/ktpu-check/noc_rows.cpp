@@ -47,6 +47,9 @@ topo::SinkBusy sink_busy(const json& row, std::size_t number, arch::Coord at) {
     if (all.is_array() && number < all.size()) runs = &all[number];
     for (const std::string& key : keys)
       if (all.is_object() && all.contains(key)) runs = &all[key];
+    if (!all.is_array() && !all.is_object())
+      throw arch::UserError::make("field \"sink_busy_runs\" is {}: it lists the runs of each endpoint",
+                                  all.dump());
     if (runs == nullptr) return busy;
     for (const json& length : *runs)
       busy.runs.push_back(static_cast<std::uint32_t>(integer(length, "sink_busy_runs", 0, kMaxCycle)));
@@ -98,7 +101,10 @@ void check_latency(const json& row, Differences& differences) {
   for (const topo::Node& node : rig.mesh().nodes)
     if (!rig.in(node.at).flits.empty() && may_end_at(rig.mesh(), to, node.at))
       got["accept_to_deliver"] = rig.in(node.at).flits.front().cycle - rig.out(from).flits.front().cycle;
-  compare_fields(row, got, {"kind", "src", "dst", "name", "fifo_depth"}, {}, differences);
+  compare_fields(
+      row, got,
+      {"kind", "src", "dst", "name", "fifo_depth", "sink_busy_period", "sink_busy_duty", "sink_busy_runs"},
+      {}, differences);
 }
 
 struct Columns {

@@ -90,6 +90,10 @@ TEST_F(CheckFile, BusyRunsDelayTheDelivery) {
   EXPECT_EQ(run("rtl/noc.jsonl", row.dump()).equal, 0u);
   row["flits"][0][6] = 70;
   EXPECT_EQ(run("rtl/noc.jsonl", row.dump()).equal, 1u);
+  row.erase("kind");
+  EXPECT_EQ(run("more/held_out.jsonl", row.dump()).equal, 1u);  // known by what it carries
+  row["sink_busy_runs"] = 5;
+  EXPECT_EQ(field_of(run("rtl/noc.jsonl", row.dump())), "(row)");
 }
 
 TEST_F(CheckFile, FolderNameAndEndingsDoNotMatterWhenTheFieldsTell) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random legal programs (cluster.md section 15) on the eight clusters: fills of both operands into
-// alternating banks, sweeps that load, add and emit, drains to memory and to the next cluster's L1, several
-// kicks a round, any DRAM numbers. They end, and idle skip and probes change nothing.
+// alternating banks, sweeps that load, add and emit, drains to memory, to the next cluster's L1 and to its
+// tiles, several kicks a round, any DRAM numbers. They end, and idle skip and probes change nothing.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -44,6 +44,7 @@ class Generator {
  private:
   static constexpr std::uint64_t kResults = 0x200000;
   static constexpr unsigned kSlots = 128, kCredit = 512;
+  static constexpr unsigned kPeerTile = 1000;  // first tile of what a neighbour adds
 
   std::uint32_t upto(std::uint32_t low, std::uint32_t high) {
     return low + static_cast<std::uint32_t>(random_() % (high - low + 1));
@@ -55,10 +56,16 @@ class Generator {
     std::vector<arch::Flit> staged;
     std::vector<arch::StepKick> kicks;
     std::vector<unsigned> counts(clusters_.size(), 0);
+    // A cluster may start a sweep or receive sums (section 15, rule 7): in a round with sums, every other
+    // one.
+    sums_ = chance(3);
     for (unsigned k = upto(1, 10); k != 0; --k) {
-      const unsigned c = upto(0, static_cast<unsigned>(clusters_.size()) - 1);
-      const auto flits = instruction_flits(job(c), clusters_[c], {});
+      unsigned c = upto(0, static_cast<unsigned>(clusters_.size()) - 1);
+      if (sums_) c &= ~1u;
+      const auto list = job(c);
+      const auto flits = instruction_flits(list, clusters_[c], {});
       if (staged.size() + flits.size() > kSlots) break;
+      counts[(c + 1) % clusters_.size()] += acknowledges(list.back());
       kicks.push_back({clusters_[c], static_cast<std::uint32_t>(staged.size()),
                        static_cast<std::uint32_t>(flits.size())});
       counts[c] += static_cast<unsigned>(flits.size());
@@ -105,20 +112,34 @@ class Generator {
     return list;
   }
 
-  // FP16 results as operand words into entries that no sweep reads; one sender per receiver.
+  // One sender per receiver: FP16 results as operand words into entries that no sweep reads, or sub-tiles
+  // added to tiles that no sweep uses (and none has loaded: they start at zero). Some ask for an acknowledge
+  // a burst, sent to the agent.
   ClusterInst to_neighbour(unsigned c, unsigned tiles) {
-    ClusterInst inst = drain(tiles / 4 * 4 == 0 ? 4 : tiles / 4 * 4, std::uint64_t{4 * (192 + 256)} * 32);
+    ClusterInst inst = sums_ ? drain(tiles, std::uint64_t{2 * kPeerTile} * 32)
+                             : drain(std::max(4u, tiles / 4 * 4), std::uint64_t{4 * (192 + 256)} * 32);
     const arch::Coord next = clusters_[(c + 1) % clusters_.size()];
     inst.dnode = 1;
     inst.dst_x = next.x;
     inst.dst_y = next.y;
-    inst.dbuf = upto(0, 1);
+    inst.dbuf = sums_ ? 2 : upto(0, 1);
+    if (chance(2)) {
+      inst.dflags = 1;
+      inst.dack_x = machine_.meshes.front().ports.front().x;
+      inst.dack_y = machine_.meshes.front().ports.front().y;
+    }
     return inst;
+  }
+  static unsigned acknowledges(const ClusterInst& inst) {
+    if (!inst.dnode || inst.dflags == 0) return 0;
+    const unsigned granules = inst.dbuf == 2 ? 2 * inst.n : inst.n;
+    return (granules + 7) / 8;
   }
 
   std::mt19937 random_;
   topo::Machine machine_;
   std::vector<arch::Coord> clusters_;
+  bool sums_ = false;  // of the round being made
 };
 
 TEST(RandomPrograms, EndAndDoNotDependOnObservation) {
