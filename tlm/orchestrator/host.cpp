@@ -40,7 +40,11 @@ sim::Cycle Host::clock(sim::Cycle now) {
     if (now == address_at_ + 1) return now + 1;
     if (now == address_at_ + 2) {
       in_flight_ = false;
-      if (action_.kind == HostAction::Kind::kRead) script_->read_data(now, buses_[action_.bus]->read_data);
+      if (action_.kind == HostAction::Kind::kRead) {
+        script_->read_data(now, buses_[action_.bus]->read_data);
+      } else {
+        script_->written(now);
+      }
     }
   }
   if (done_ || idle_ || script_ == nullptr) return sim::kNever;

@@ -34,7 +34,9 @@ class HostScript {
  public:
   virtual ~HostScript() = default;
   virtual HostAction next(sim::Cycle now) = 0;
+  // Both in the cycle of the response, one before the next action can start.
   virtual void read_data(sim::Cycle now, std::uint64_t value) = 0;
+  virtual void written(sim::Cycle /*now*/) {}
   // What it waits for, for the watchdog; empty when done.
   virtual std::string waiting_for() const = 0;
 };

@@ -5,12 +5,7 @@ namespace ktpu::platform {
 
 using Action = orchestrator::HostAction;
 
-orchestrator::HostAction ExternalScript::next(sim::Cycle now) {
-  // The response of a write comes two cycles after its address; by the next action it is long there.
-  if (in_flight_) {
-    in_flight_ = false;
-    if (current_.done) current_.done(now, current_.data);
-  }
+orchestrator::HostAction ExternalScript::next(sim::Cycle) {
   if (queue_.empty()) return {closed_ ? Action::Kind::kDone : Action::Kind::kIdle, 0, 0, 0, 0, 0};
   current_ = std::move(queue_.front());
   queue_.pop_front();
@@ -19,6 +14,10 @@ orchestrator::HostAction ExternalScript::next(sim::Cycle now) {
       current_.write ? Action::Kind::kWrite : Action::Kind::kRead, 0, current_.offset, current_.data, 0, 0};
 }
 
-void ExternalScript::read_data(sim::Cycle, std::uint64_t value) { current_.data = value; }
+void ExternalScript::end(sim::Cycle now, std::uint64_t value) {
+  in_flight_ = false;
+  finished_ = true;
+  if (current_.done) current_.done(now + 1, value);
+}
 
 }  // namespace ktpu::platform

@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "tlm/orchestrator/host.h"
 
@@ -17,8 +18,8 @@ class ExternalScript final : public orchestrator::HostScript {
     bool write = false;
     std::uint32_t offset = 0;
     std::uint64_t data = 0;
-    // Called in the clock of the cycle that ends the access, with the value read (or written).
-    std::function<void(sim::Cycle now, std::uint64_t value)> done;
+    // Called when the access ends, with the value read (or written). `next`: the first cycle after it.
+    std::function<void(sim::Cycle next, std::uint64_t value)> done;
   };
 
   void push(orchestrator::Host& host, Access access) {
@@ -31,16 +32,22 @@ class ExternalScript final : public orchestrator::HostScript {
     host.poke();
   }
   bool empty() const { return queue_.empty() && !in_flight_; }
+  // Whether an access ended since the last call.
+  bool take_finished() { return std::exchange(finished_, false); }
 
   orchestrator::HostAction next(sim::Cycle now) override;
-  void read_data(sim::Cycle now, std::uint64_t value) override;
+  void read_data(sim::Cycle now, std::uint64_t value) override { end(now, value); }
+  void written(sim::Cycle now) override { end(now, current_.data); }
   std::string waiting_for() const override { return empty() ? "" : "an access of the external host"; }
 
  private:
+  void end(sim::Cycle now, std::uint64_t value);
+
   std::deque<Access> queue_;
   Access current_;
   bool in_flight_ = false;
   bool closed_ = false;
+  bool finished_ = false;
 };
 
 }  // namespace ktpu::platform

@@ -173,7 +173,8 @@ void Runner::finish_normally() {
 
 // An external host acts when it likes; until then time goes by.
 bool Runner::waits_for_world() const {
-  return system_.machine().host.kind == topo::HostKind::kExternal && !host_less_;
+  return system_.machine().host.kind == topo::HostKind::kExternal && !host_less_ &&
+         system_.host() != nullptr && !system_.host()->done();
 }
 
 // True when the run is over.

@@ -12,6 +12,7 @@ namespace ktpu::platform {
 namespace {
 
 constexpr unsigned kRegisterBytes = 8;
+constexpr unsigned kYields = 64;  // delta cycles of one time left to others, who may never come to rest
 
 std::string module_name(std::string_view unit) {  // SystemC wants no dots or @ in a name
   std::string name(unit);
@@ -55,27 +56,65 @@ void Simulation::add(TlmDram& dram) {
                [this] { activity_.notify(sc_core::SC_ZERO_TIME); });
 }
 
+bool Simulation::host_is_outside() const {
+  return system_.host() != nullptr && system_.machine().host.kind == topo::HostKind::kExternal &&
+         !system_.host()->done();
+}
+
+sim::Cycle Simulation::cycle_of_now() const {
+  return static_cast<sim::Cycle>(sc_core::sc_time_stamp() / period_);
+}
+
+// What else may run at the present time, a host outside above all, acts before the cycle of now is run, else
+// it would come a cycle late.
+bool Simulation::lets_others_run_first() {
+  if (!sc_core::sc_pending_activity_at_current_time()) return false;
+  if (yielded_at_ != sc_core::sc_time_stamp()) yields_ = 0;
+  yielded_at_ = sc_core::sc_time_stamp();
+  return ++yields_ <= kYields;
+}
+
+// The cycle before which nothing else in SystemC can act on the machine.
+sim::Cycle Simulation::horizon(sim::Cycle here) const {
+  const sim::Cycle start = host_is_outside() ? here : std::max(here, system_.engine().now());
+  if (sc_core::sc_pending_activity_at_current_time()) return start + 1;
+  const sim::Cycle far = start + quantum_;
+  if (!sc_core::sc_pending_activity_at_future_time()) return far;
+  const double ahead = sc_core::sc_time_to_pending_activity() / period_;
+  return std::min(far, here + std::max<sim::Cycle>(1, static_cast<sim::Cycle>(ahead)));
+}
+
+// An access from outside happens now, not where the machine fell asleep.
+void Simulation::catch_up() {
+  try {
+    if (system_.engine().now() < cycle_of_now()) runner_.run_until(cycle_of_now());
+  } catch (...) {
+    failure_ = std::current_exception();
+    sc_core::sc_stop();
+  }
+}
+
 // Runs cycles until something else in SystemC could happen, then asks to be called again for the next cycle
 // in which a unit wants to run.
 void Simulation::tick() {
   sim::Engine& engine = system_.engine();
   try {
-    const auto here = static_cast<sim::Cycle>(sc_core::sc_time_stamp() / period_);
+    if (lets_others_run_first()) {
+      next_trigger(sc_core::SC_ZERO_TIME);
+      return;
+    }
     for (TlmDram* dram : drams_)
       if (dram->take_answered()) engine.wake_at(*system_.mesh().memory_agent, engine.now());
-    sim::Cycle until = std::max(here, engine.now()) + quantum_;
-    if (sc_core::sc_pending_activity_at_future_time()) {
-      const double ahead = sc_core::sc_time_to_pending_activity() / period_;
-      until = std::min(until, here + std::max<sim::Cycle>(1, static_cast<sim::Cycle>(ahead)));
-    }
+    const sim::Cycle until = horizon(cycle_of_now());
     bool over = false;
-    if (drams_.empty()) {
+    if (drams_.empty() && external_.empty()) {
       over = runner_.run_until(until);
-    } else {
-      bool started = false;
-      while (!over && !started && engine.now() < until) {
+    } else {  // what a cycle brings may let others act in the next
+      bool crossed = false;
+      while (!over && !crossed && engine.now() < until) {
         over = runner_.run_until(engine.now() + 1);
-        for (TlmDram* dram : drams_) started = dram->take_started() || started;
+        for (TlmDram* dram : drams_) crossed = dram->take_started() || crossed;
+        crossed = external_.take_finished() || crossed;
       }
     }
     if (heartbeat_) heartbeat_(engine.now());
@@ -109,11 +148,12 @@ void Simulation::host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
   access.offset = static_cast<std::uint32_t>(payload.get_address());
   if (access.write) std::memcpy(&access.data, payload.get_data_ptr(), kRegisterBytes);
   sc_core::sc_event finished;
-  access.done = [&](sim::Cycle now, std::uint64_t value) {
+  access.done = [&](sim::Cycle next, std::uint64_t value) {
     if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &value, kRegisterBytes);
     finished.notify(
-        std::max(sc_core::SC_ZERO_TIME, period_ * static_cast<double>(now) - sc_core::sc_time_stamp()));
+        std::max(sc_core::SC_ZERO_TIME, period_ * static_cast<double>(next) - sc_core::sc_time_stamp()));
   };
+  catch_up();
   external_.push(*system_.host(), std::move(access));
   activity_.notify(sc_core::SC_ZERO_TIME);
   sc_core::wait(finished);

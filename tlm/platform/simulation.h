@@ -32,7 +32,11 @@ class Simulation final : public sc_core::sc_module {
   // A DRAM of the system that is a foreign TLM-2.0 memory (made by the system's DramFactory).
   void add(TlmDram& dram);
   // For hosts outside: ends the accesses, so that the machine can drain and the run end.
-  void close_host() { external_.close(*system_.host()); }
+  void close_host() {
+    catch_up();
+    external_.close(*system_.host());
+    activity_.notify(sc_core::SC_ZERO_TIME);
+  }
 
   // Cycles an activation may run ahead of SystemC's time while nothing else is scheduled before; 1: never.
   void set_quantum(sim::Cycle cycles) { quantum_ = cycles; }
@@ -45,6 +49,12 @@ class Simulation final : public sc_core::sc_module {
   class Shell;  // names a unit in the SystemC hierarchy
 
   void tick();
+  bool host_is_outside() const;
+  sim::Cycle cycle_of_now() const;
+  // Whether something else may still run at the present time, so that the cycle of now has to wait for it.
+  bool lets_others_run_first();
+  sim::Cycle horizon(sim::Cycle here) const;
+  void catch_up();
   void host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned host_debug(tlm::tlm_generic_payload& payload);
 
@@ -56,6 +66,8 @@ class Simulation final : public sc_core::sc_module {
   std::vector<std::unique_ptr<Shell>> shells_;
   std::exception_ptr failure_;
   sc_core::sc_event activity_;  // something came from outside
+  sc_core::sc_time yielded_at_ = sc_core::sc_max_time();
+  unsigned yields_ = 0;  // at that time
   std::vector<TlmDram*> drams_;
   ExternalScript external_;
 

@@ -130,7 +130,11 @@ sim::Cycle TlmDram::clock(sim::Cycle now, const memory::DramInputs& in) {
   out_.w_ready = write_.active && write_.beat < write_.address.beats;
   out_.b_valid = write_.active && write_.responded;
   out_.b_id = write_.address.id;
-  return sim::kNever;
+  // The answer comes from outside, in a cycle nobody here knows: look for it every cycle.
+  const auto waits_for_answer = [](const Side& side) {
+    return side.active && side.requested && !side.responded;
+  };
+  return waits_for_answer(read_) || waits_for_answer(write_) ? now + 1 : sim::kNever;
 }
 
 void TlmDram::visit(sim::Archive& a) {

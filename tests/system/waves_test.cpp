@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The waves of a mesh8 run, read back: named signals change, in the cycles the machine says (user report 20).
+#include "tests/support/vcd_reader.h"
+#include "tests/system/process.h"
+
+namespace ktpu::test {
+namespace {
+
+class Waves : public Workshop {
+ protected:
+  VcdReader record(const std::vector<std::string>& more) {
+    std::vector<std::string> line{"-t", "mesh8", example("matmul_256x256x256"), "-q", "--vcd", "w.vcd"};
+    line.insert(line.end(), more.begin(), more.end());
+    const Finished f = sim(line);
+    EXPECT_EQ(f.status, 0) << f.err;
+    return VcdReader::from_file((folder / "w.vcd").string());
+  }
+};
+
+TEST_F(Waves, NamedSignalsOfEveryKindChange) {
+  const VcdReader vcd = record({"--vcd-scope", "cluster@*", "--vcd-scope", "memory@*", "--vcd-scope",
+                                "memory.agent.*", "--vcd-to", "3000"});
+  EXPECT_GT(vcd.signals().size(), 100u);
+  std::map<std::string, std::size_t> changes;
+  for (const auto& [name, signal] : vcd.signals()) changes[name] = signal.changes.size();
+  const auto changes_of = [&](const std::string& part) {
+    std::size_t most = 0;
+    for (const auto& [name, n] : changes)
+      if (name.find(part) != std::string::npos) most = std::max(most, n);
+    return most;
+  };
+  for (const char* cluster : {"cluster@1,0", "cluster@2,3"})
+    for (const char* signal : {".in.valid", ".in.type", ".out.valid", ".out.payload"})
+      EXPECT_GT(changes_of(std::string(cluster) + signal), 2u) << cluster << signal;
+  EXPECT_GT(changes_of("memory@0,1.in.valid"), 2u);
+  EXPECT_GT(changes_of("memory.agent.dispatch.credit"), 2u);
+  EXPECT_GT(changes_of("memory.agent.sig_done"), 0u);
+}
+
+// Every cluster gets as many instructions as the credit counter lost: the waves hold each of them.
+TEST_F(Waves, TheDispatchedInstructionsCanBeCounted) {
+  const VcdReader vcd = record({"--vcd-scope", "cluster@1,0.in.*"});
+  std::string valid, type, busy;
+  for (const auto& [name, signal] : vcd.signals()) {
+    if (name.ends_with("in.valid")) valid = name;
+    if (name.ends_with("in.type")) type = name;
+    if (name.ends_with("in.busy")) busy = name;
+  }
+  ASSERT_FALSE(valid.empty() || type.empty() || busy.empty());
+  // Times are in picoseconds or the like: find the period from the first two times of a back-to-back change.
+  unsigned instructions = 0;
+  for (const auto& change : vcd.changes(valid))
+    if (change.bits == "1" && vcd.at(type, change.time) == 5u) ++instructions;
+  EXPECT_EQ(instructions, 5u);
+}
+
+TEST_F(Waves, TheWindowHoldsOnlyItsCycles) {
+  const VcdReader all = record({"--vcd-scope", "cluster@1,0.in.*", "--vcd-to", "4000"});
+  const VcdReader part =
+      record({"--vcd-scope", "cluster@1,0.in.*", "--vcd-from", "1000", "--vcd-to", "1200"});
+  ASSERT_FALSE(part.times().empty());
+  EXPECT_LT(part.total_changes(), all.total_changes());
+  EXPECT_GE(part.times().front(), all.times().back() / 5);
+  for (const auto& [name, signal] : part.signals()) {
+    for (const auto& change : signal.changes) {
+      if (change.time == part.times().front()) continue;  // the values at the beginning
+      EXPECT_EQ(all.at(name, change.time), part.at(name, change.time)) << name;
+    }
+  }
+}
+
+TEST_F(Waves, AScopeKeepsTheRestOut) {
+  const VcdReader vcd = record({"--vcd-scope", "vector@*", "--vcd-to", "100"});
+  for (const auto& [name, signal] : vcd.signals()) EXPECT_NE(name.find("vector"), std::string::npos) << name;
+}
+
+TEST_F(Waves, TheSizeLimitHoldsAndIsSaid) {  // user report 19
+  const Finished f =
+      sim({"-t", "mesh8", example("matmul_256x256x256"), "-q", "--vcd", "w.vcd", "--vcd-limit", "1"});
+  EXPECT_EQ(f.status, 0);
+  EXPECT_NE(f.err.find("w.vcd"), std::string::npos);
+  EXPECT_LE(fs::file_size(folder / "w.vcd"), (1u << 20) + 4096);
+  EXPECT_GT(VcdReader::from_file((folder / "w.vcd").string()).total_changes(), 1000u);
+}
+
+TEST_F(Waves, TheLastCyclesBeforeAFailureAreKept) {
+  spill(folder / "p.kasm",
+        "stage 0 {\n fill a n=1 from=0x80000000 txn=1 last\n}\ncredit 32\nkick (1,1) slots=0..0\n"
+        "poll SIG_DONE & 0xffff == 2\n");
+  ASSERT_EQ(run("ktpu-asm", {"p.kasm", "-o", "p.bin"}).status, 0);
+  const Finished f = sim({"-t", "mesh8", "p.bin", "-q", "--watchdog", "1000", "--vcd", "w.vcd", "--vcd-last",
+                          "60", "--vcd-scope", "agent.host_bus.*", "--vcd-scope", "memory.agent.reads"});
+  EXPECT_EQ(f.status, 4);
+  const VcdReader vcd = VcdReader::from_file((folder / "w.vcd").string());
+  EXPECT_GT(vcd.total_changes(), 30u) << "the host polls every three cycles";
+}
+
+}  // namespace
+}  // namespace ktpu::test
