@@ -18,8 +18,9 @@ class Waves : public Workshop {
 };
 
 TEST_F(Waves, NamedSignalsOfEveryKindChange) {
-  const VcdReader vcd = record({"--vcd-scope", "cluster@*", "--vcd-scope", "memory@*", "--vcd-scope",
-                                "memory.agent.*", "--vcd-to", "3000"});
+  const VcdReader vcd =
+      record({"--vcd-scope", "cluster@*.in.*", "--vcd-scope", "cluster@*.out.*", "--vcd-scope", "memory@*",
+              "--vcd-scope", "memory.agent.*", "--vcd-to", "9000"});
   EXPECT_GT(vcd.signals().size(), 100u);
   std::map<std::string, std::size_t> changes;
   for (const auto& [name, signal] : vcd.signals()) changes[name] = signal.changes.size();
@@ -31,7 +32,7 @@ TEST_F(Waves, NamedSignalsOfEveryKindChange) {
   };
   for (const char* cluster : {"cluster@1,0", "cluster@2,3"})
     for (const char* signal : {".in.valid", ".in.type", ".out.valid", ".out.payload"})
-      EXPECT_GT(changes_of(std::string(cluster) + signal), 2u) << cluster << signal;
+      EXPECT_GE(changes_of(std::string(cluster) + signal), 2u) << cluster << signal;
   EXPECT_GT(changes_of("memory@0,1.in.valid"), 2u);
   EXPECT_GT(changes_of("memory.agent.dispatch.credit"), 2u);
   EXPECT_GT(changes_of("memory.agent.sig_done"), 0u);
@@ -89,7 +90,7 @@ TEST_F(Waves, TheLastCyclesBeforeAFailureAreKept) {
         "poll SIG_DONE & 0xffff == 2\n");
   ASSERT_EQ(run("ktpu-asm", {"p.kasm", "-o", "p.bin"}).status, 0);
   const Finished f = sim({"-t", "mesh8", "p.bin", "-q", "--watchdog", "1000", "--vcd", "w.vcd", "--vcd-last",
-                          "60", "--vcd-scope", "agent.host_bus.*", "--vcd-scope", "memory.agent.reads"});
+                          "60", "--vcd-scope", "agent.host_bus.*", "--vcd-scope", "host.*"});
   EXPECT_EQ(f.status, 4);
   const VcdReader vcd = VcdReader::from_file((folder / "w.vcd").string());
   EXPECT_GT(vcd.total_changes(), 30u) << "the host polls every three cycles";

@@ -243,7 +243,7 @@ TEST(Runner_Faults, AccessOutsideTheDramIsNamed) {
     poll SIG_DONE & 0xffff == 1
   )");
   EXPECT_EQ(r.status, ExitStatus::kUnitFault);
-  EXPECT_THAT(r.message, AllOf(HasSubstr("(1,1)"), HasSubstr("0x3ffffff000")));
+  EXPECT_THAT(r.message, AllOf(HasSubstr("cluster@1,1"), HasSubstr("0x3ffffff000")));
 }
 
 TEST(Runner_Later, MoverWindowIsRefusedByName) {
