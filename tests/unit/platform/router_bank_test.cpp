@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
 #include <vector>
 
 #include "tlm/observe/digest.h"
@@ -65,6 +66,7 @@ class Recorder final : public sim::Observer {
 struct Load {
   const char* rate;
   unsigned seed;
+  friend void PrintTo(const Load& load, std::ostream* out) { *out << load.rate; }
 };
 
 class RouterBank : public testing::TestWithParam<Load> {};
