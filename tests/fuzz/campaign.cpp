@@ -22,7 +22,7 @@ constexpr double kSecondsPerMutant = 8;  // the sanitizers cost a factor of thre
 #else
 constexpr double kSecondsPerMutant = 2;
 #endif
-constexpr int kHangSeconds = 60;              // of processor time, then the process is ended
+constexpr int kHangSeconds = 60;                // of processor time, then the process is ended
 constexpr long kLargestKiB = 2l * 1024 * 1024;  // resident, machine and reports and sanitizer included
 
 // Processor time, so that a loaded computer fails nothing.

@@ -48,8 +48,8 @@ class Campaign {
   bool started_ = false, only_ = false;
   double began_ = 0, slowest_ = 0;
   std::uint64_t slowest_index_ = 0;
-  std::array<std::uint64_t, 4> ends_{};      // by stage
-  std::map<int, std::uint64_t> by_status_;   // of all
+  std::array<std::uint64_t, 4> ends_{};     // by stage
+  std::map<int, std::uint64_t> by_status_;  // of all
 };
 
 }  // namespace ktpu::fuzz

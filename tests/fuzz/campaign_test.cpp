@@ -2,10 +2,11 @@
 // Mutants of machines and of programs, from their bytes to the end of a bounded run. Each must end with an
 // exit status of 0..5 and a message that says what is wrong where; never with a crash, a hang or an internal
 // error. The short form runs 1000 of each; KTPU_LONG_CAMPAIGN (label nightly) makes it 10000 of each.
+#include "tests/fuzz/campaign.h"
+
 #include <gtest/gtest.h>
 
 #include "arch/program/program_file.h"
-#include "tests/fuzz/campaign.h"
 #include "tests/fuzz/program_mutator.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/fuzz/yaml_mutator.h"

@@ -72,7 +72,8 @@ bool contains(const std::string& text, const char* part) { return text.find(part
 
 void judge_run(Outcome& outcome) {
   const std::string& m = outcome.message;
-  if (outcome.status == ExitStatus::kNoProgress && !(contains(m, "no progress since cycle") && contains(m, "\n  ")))
+  if (outcome.status == ExitStatus::kNoProgress &&
+      !(contains(m, "no progress since cycle") && contains(m, "\n  ")))
     outcome.wrong = "a stand-still without the reason";
   if (outcome.status == ExitStatus::kNoProgress && contains(m, "no unit says that it waits"))
     outcome.wrong = "a stand-still that no unit explains";
@@ -85,7 +86,8 @@ void judge_run(Outcome& outcome) {
 }  // namespace
 
 Outcome read_topology(const std::string& text, topo::Machine& machine) {
-  Outcome outcome = guarded(Stage::kTopology, [&](Outcome&) { machine = topo::read_string(text, kTopologyName); });
+  Outcome outcome =
+      guarded(Stage::kTopology, [&](Outcome&) { machine = topo::read_string(text, kTopologyName); });
   if (outcome.wrong.empty() && outcome.status != ExitStatus::kOk && !has_place(outcome.message))
     outcome.wrong = "no file:line:column";
   return outcome;

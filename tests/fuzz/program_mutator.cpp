@@ -174,7 +174,8 @@ struct ChangeStep {
         r.change(c.op);
         break;
       case 1:
-        c.address = r.one_in(2) ? 0x10000000 + any_register(r) : static_cast<std::uint32_t>(r.number(c.address));
+        c.address =
+            r.one_in(2) ? 0x10000000 + any_register(r) : static_cast<std::uint32_t>(r.number(c.address));
         break;
       case 2:
         r.change(c.data);
@@ -289,8 +290,8 @@ std::vector<std::uint8_t> write_unchecked(const Program& program) {
   return rehash(std::move(bytes));
 }
 
-std::vector<std::uint8_t> mutate_bytes(std::vector<std::uint8_t> bytes, const std::vector<std::uint8_t>& other,
-                                       Random& r) {
+std::vector<std::uint8_t> mutate_bytes(std::vector<std::uint8_t> bytes,
+                                       const std::vector<std::uint8_t>& other, Random& r) {
   for (std::size_t n = 1 + r.below(3); n > 0; --n) {
     if (bytes.size() < 8) return bytes;
     const std::size_t at = r.below(bytes.size());
@@ -340,7 +341,9 @@ Program mutate_program(Program p, const Program& other, Random& r) {
   }
   for (std::size_t n = 1 + r.below(4); n > 0; --n) {
     const std::size_t at = r.below(p.steps.size());
-    const auto where = [&](std::size_t index) { return p.steps.begin() + static_cast<std::ptrdiff_t>(index); };
+    const auto where = [&](std::size_t index) {
+      return p.steps.begin() + static_cast<std::ptrdiff_t>(index);
+    };
     switch (p.steps.empty() ? 11 : r.below(16)) {
       case 0:
         p.steps.erase(where(at));

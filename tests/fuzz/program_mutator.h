@@ -16,8 +16,8 @@ std::vector<std::uint8_t> write_unchecked(const arch::Program& program);
 
 // Flips, truncations, extensions, copies within the file and splices of `other`. The trailer keeps its old
 // hash.
-std::vector<std::uint8_t> mutate_bytes(std::vector<std::uint8_t> bytes, const std::vector<std::uint8_t>& other,
-                                       Random& random);
+std::vector<std::uint8_t> mutate_bytes(std::vector<std::uint8_t> bytes,
+                                       const std::vector<std::uint8_t>& other, Random& random);
 
 // One to four wrong values, steps or instructions.
 arch::Program mutate_program(arch::Program program, const arch::Program& other, Random& random);

@@ -30,10 +30,10 @@ class Random {
   // A number where things tend to break: ends of ranges and their neighbours, or `old` slightly changed.
   std::uint64_t number(std::uint64_t old) {
     static constexpr std::array<std::uint64_t, 36> kEdges{
-        0,          1,          2,          3,          4,          5,           7,          8,
-        15,         16,         17,         31,         32,         63,          64,         127,
-        128,        129,        255,        256,        257,        511,         512,        4095,
-        0xFFFF,     0x10000,    0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1ull << 36,  1ull << 39, (1ull << 40) - 1,
+        0,          1,          2,          3,          4,          5,          7,          8,
+        15,         16,         17,         31,         32,         63,         64,         127,
+        128,        129,        255,        256,        257,        511,        512,        4095,
+        0xFFFF,     0x10000,    0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1ull << 36, 1ull << 39, (1ull << 40) - 1,
         1ull << 40, 1ull << 62, 1ull << 63, ~0ull};
     switch (below(6)) {
       case 0:

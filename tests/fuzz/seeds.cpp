@@ -115,7 +115,8 @@ write RX_POP = 1
   p.steps.push_back({0, StepLoad{{0x4000, ImageBytes{{1, 2, 3, 4}, 256}}}});
   p.steps.push_back({0, StepRelayout{0x2000, 32, {{0, 4, 1, 8, 8}, {-1, 8, 1, 2, 0}}, "flat", "flat"}});
   p.steps.push_back(
-      {0, StepCommands{{{1, 0x10000060, 8, 0}, {2, 0x10000060, 8, 0xFFFF}, {1, 0x10000000, 5, 0}, {3, 0, 0, 0}}}});
+      {0, StepCommands{
+              {{1, 0x10000060, 8, 0}, {2, 0x10000060, 8, 0xFFFF}, {1, 0x10000000, 5, 0}, {3, 0, 0, 0}}}});
   p.steps.push_back({0, StepRound{"three"}});
   p.steps.push_back({0, StepBaseline{{{1, 1}}}});
   p.steps.push_back({0, StepKick{{1, 1}, 0, 4}});
@@ -136,6 +137,7 @@ const std::vector<SeedProgram>& programs() {
     arch::Program all = arch::everything();
     list.push_back({"everything", all});
     all.needs.meshes = 1;
+    all.needs.fingerprint = 0;
     all.needs.units.clear();
     all.needs.memory.clear();
     for (auto& image : all.images) image.first = 0;
