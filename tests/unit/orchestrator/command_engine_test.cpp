@@ -141,7 +141,7 @@ TEST(Orchestrator_S8_Engine, PollRetriesEvery36Cycles) {
 
 TEST(Orchestrator_S8_Engine, PollComparesTheMaskedValueWithTheWholeData) {
   EngineBench b;
-  b.command(0, 2, kAgent + reg::kCaps, 0x1120, 0xFFFF);  // bits of data outside the mask: never equal
+  b.command(0, 2, kAgent + reg::kCaps, 0x1120, 0xFFF);  // bits of data outside the mask: never equal
   b.command(1, 3);
   b.write(g, eng::kCtrl, 1);
   b.at(g + 200, 0);

@@ -122,6 +122,7 @@ TEST(Host_Script, WaitsUntilACycle) {
 
 TEST(Host_Script, IdlesUntilPoked) {
   Bench b;
+  b.engine.set_idle_skip(false);
   b.script.actions = {{Kind::kIdle, 0, 0, 0, 0, 0}, write(8, 1)};
   b.engine.run_until(500);
   EXPECT_EQ(b.script.asked.size(), 1u);

@@ -202,6 +202,19 @@ TEST(Orchestrator_S8_Lists, AListOf128IsNotCut) {
   EXPECT_EQ(engine.parts.size(), 1u);
 }
 
+TEST(Orchestrator_S8_Lists, APartHasRoomForItsDone) {
+  arch::StepCommands list;
+  for (unsigned i = 0; i < 200; ++i)
+    list.commands.push_back(i == 60 || i == 128 ? kKickBoundary : write_command(0, i));
+  list.commands.push_back(kDone);
+  Driver d(steps({list}), 1);
+  EngineParts engine(d);
+  d.run();
+  ASSERT_EQ(engine.parts.size(), 3u);
+  EXPECT_EQ(engine.parts[0].size(), 61u);
+  EXPECT_EQ(engine.parts[1].size(), 69u);
+}
+
 TEST(Orchestrator_S8_Lists, OtherPollsOfProgStatAreNoBoundary) {
   arch::StepCommands list;
   for (unsigned i = 0; i < 140; ++i)
