@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -68,6 +69,7 @@ double NpyArray::number(std::size_t i) const {
 
 NpyArray read_npy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  if (std::filesystem::is_directory(path)) throw arch::UserError::make("{}: is a folder, not a file", path);
   if (!file) throw arch::UserError::make("{}: cannot be opened", path);
   const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
   if (bytes.size() < kMagicBytes + 6 || std::memcmp(bytes.data(), kMagic, kMagicBytes) != 0)

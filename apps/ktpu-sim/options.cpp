@@ -21,17 +21,26 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
   app.add_option("--topology,-t", o.topology, "Machine: a YAML file, or the name of a shipped one (mesh8)");
   app.add_option("--set", o.sets, "Override a key of the topology: meshes.0.dram.first_read_beat=80")
       ->type_name("KEY=VALUE")
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--impl", o.impls, "Implementation of nodes: 'router@2,1=rtl', 'router=lockstep'")
       ->type_name("NODE=IMPL")
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
 
-  app.add_option("--in", o.in, "Load a program input from a .npy file")->type_name("NAME=FILE")->take_all();
-  app.add_option("--out", o.out, "Write a program output to a .npy file")->type_name("NAME=FILE")->take_all();
+  app.add_option("--in", o.in, "Load a program input from a .npy file")
+      ->type_name("NAME=FILE")
+      ->take_all()
+      ->allow_extra_args(false);
+  app.add_option("--out", o.out, "Write a program output to a .npy file")
+      ->type_name("NAME=FILE")
+      ->take_all()
+      ->allow_extra_args(false);
   CLI::Option* expect =
       app.add_option("--expect", o.expect, "Compare an output with a .npy file; exit 1 if it differs")
           ->type_name("NAME=FILE")
-          ->take_all();
+          ->take_all()
+          ->allow_extra_args(false);
   app.add_option("--atol", o.atol, "Absolute tolerance of --expect")
       ->check(CLI::NonNegativeNumber)
       ->needs(expect);
@@ -40,7 +49,8 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
       ->needs(expect);
   app.add_option("--dump", o.dumps, "Print memory after the run, or write it to FILE")
       ->type_name("ADDR:BYTES[:FILE]")
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
 
   app.add_option("--stats", o.stats, "Write all statistics to FILE.json or FILE.csv")->type_name("FILE");
   CLI::Option* quiet = app.add_flag("--quiet,-q", o.quiet, "No table");
@@ -50,6 +60,7 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
   app.add_option("--vcd-scope", o.scope, "What to put into the waves: names with * (default: all wires)")
       ->type_name("PATTERN")
       ->take_all()
+      ->allow_extra_args(false)
       ->needs(vcd);
   CLI::Option* from = app.add_option("--vcd-from", o.vcd_from, "First cycle of the waves")
                           ->check(CLI::Range(sim::Cycle{0}, kMost))
@@ -75,7 +86,8 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
   app.add_flag("--list-topologies", o.list_topologies, "Name the shipped machines and stop");
   app.add_option("--explain", o.explain, "Explain a statistic, a quirk id (C1) or an exit status, and stop")
       ->type_name("NAME")
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);
   app.add_option("--max-cycles", o.max_cycles, "Stop with exit status 5 after so many cycles")
       ->check(CLI::Range(sim::Cycle{1}, kMost));
   app.add_option("--watchdog", o.watchdog, "Stop with exit status 4 after so many cycles without progress")

@@ -49,6 +49,7 @@ struct LoadedProgram {
 
 LoadedProgram read_program(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  if (std::filesystem::is_directory(path)) throw UserError::make("{}: is a folder, not a file", path);
   if (!file) throw UserError::make("{}: cannot be opened", path);
   const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) throw UserError::make("{}: cannot be read", path);

@@ -249,19 +249,19 @@ TEST_F(Cli, RefusesCommandLines) {
   expect_refused({"-t", "mesh1", worked, "--vcd", "w.vcd", "--vcd-scope", "clustr*"}, {"clustr"});
 }
 
-TEST_F(Cli, DISABLED_WaveOptionsNeedAWaveFileAndAWindowThatIsOne) {
+TEST_F(Cli, WaveOptionsNeedAWaveFileAndAWindowThatIsOne) {
   expect_refused({"-t", "mesh1", worked, "--vcd-from", "5"}, {"--vcd"});
   expect_refused({"-t", "mesh1", worked, "--vcd-to", "5"}, {"--vcd"});
   expect_refused({"-t", "mesh1", worked, "--vcd", "w.vcd", "--vcd-from", "9", "--vcd-to", "8"}, {"9", "8"});
 }
 
-TEST_F(Cli, DISABLED_AFolderIsNoFile) {
+TEST_F(Cli, AFolderIsNoFile) {
   expect_refused({"-t", "mesh1", folder.string()}, {folder.string()});
   expect_refused({"-t", "mesh1", worked, "--in", "a=" + folder.string()}, {folder.string()});
   expect_refused({"-t", "mesh1", worked, "--expect", "c=" + folder.string()}, {folder.string()});
 }
 
-TEST_F(Cli, DISABLED_OptionsTakeOneValueSoTheProgramMayComeLast) {
+TEST_F(Cli, OptionsTakeOneValueSoTheProgramMayComeLast) {
   for (const std::vector<std::string>& option : {std::vector<std::string>{"--set", "clock_mhz=200"},
                                                  {"--impl", "router=model"},
                                                  {"--out", "c=c.npy"},

@@ -46,15 +46,23 @@ class WaveFile::Sink final : public WaveSink {
   const TimeBase& time_base_;
 };
 
+namespace {
+
+const WaveOptions& checked(const WaveOptions& options) {
+  if (options.from > options.to)
+    throw arch::UserError::make("the wave window {}..{} ends before it begins", options.from, options.to);
+  return options;
+}
+
+}  // namespace
+
 WaveFile::WaveFile(const Registry& registry, const std::string& path, const WaveOptions& options)
     : path_(path),
-      options_(options),
+      options_(checked(options)),  // before the file is made
       time_base_(options.clock_mhz),
       sampler_(wave_entries(registry, options.scope)),
       writer_(path, options.max_bytes),
       sink_(std::make_unique<Sink>(writer_, time_base_)) {
-  if (options_.from > options_.to)
-    throw arch::UserError::make("the wave window {}..{} ends before it begins", options_.from, options_.to);
   options_.to = std::min(options_.to, WaveOptions{}.to);  // so that `to` + 1 is a cycle number
   writer_.header(sampler_.signals(), time_base_, clock_comment(time_base_));
 }
