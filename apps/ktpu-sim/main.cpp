@@ -8,8 +8,21 @@
 
 namespace {
 
+// A message quotes names of files it was given; what these hold must not steer a terminal.
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    if ((u < 32 && c != '\n') || u == 127)
+      out += fmt::format("\\x{:02x}", u);
+    else
+      out.push_back(c);
+  }
+  return out;
+}
+
 int report(ktpu::arch::ExitStatus status, const char* text) {
-  fmt::print(stderr, "ktpu-sim: {}\n", text);
+  fmt::print(stderr, "ktpu-sim: {}\n", printable(text));
   return static_cast<int>(status);
 }
 

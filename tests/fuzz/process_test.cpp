@@ -121,6 +121,15 @@ TEST_F(Process, AnExternalHostIsNotWaitedFor) {
   EXPECT_NE(read("stderr").find("external"), std::string::npos) << read("stderr");
 }
 
+TEST_F(Process, NamesOfAProgramDoNotReachTheTerminalRaw) {
+  arch::Program program = tour();
+  program.inputs.at(0).name = program.inputs.at(1).name = "\x1b[2J\x07";
+  const auto bytes = write_unchecked(program);
+  write("p.bin", bytes.data(), bytes.size());
+  judge("mesh1", "c");
+  EXPECT_NE(read("stderr").find("\\x1b[2J\\x07"), std::string::npos) << read("stderr");
+}
+
 TEST_F(Process, Topologies) {
   const auto bytes = arch::serialize_program(program_named("matmul_32x32x128_round"));
   write("p.bin", bytes.data(), bytes.size());
