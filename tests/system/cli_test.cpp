@@ -51,6 +51,8 @@ TEST_F(Cli, EveryFlagWorks) {
       {"-t", "mesh1", worked, "--stats", "s.json"},
       {"-t", "mesh1", worked, "--stats", "s.csv"},
       {"-t", "mesh1", worked, "--zeros"},
+      {"-t", "mesh1", worked, "--table"},
+      {"-t", "mesh1", worked, "--strict"},
       {"-t", "mesh1", worked, "--quiet"},
       {"-t", "mesh1", worked, "-q"},
       {"-t", "mesh1", worked, "--vcd", "w.vcd"},
@@ -412,6 +414,26 @@ TEST_F(Cli, Status5CycleLimit) {
   EXPECT_FALSE(fs::exists(folder / "c.npy")) << "an unfinished result is no result";
   EXPECT_TRUE(fs::exists(folder / "s.csv"));
   EXPECT_EQ(sim({"-t", "noc8x8", "-q", "--max-cycles", "500"}).status, 5) << "endless traffic";
+}
+
+TEST_F(Cli, Status7StrictTurnsMisuseIntoFailure) {  // accumulates on a tile that was never loaded
+  const std::string program = assemble(R"(
+    stage 0 {
+      fill a n=1 from=0 txn=1
+      fill b n=1 from=0 txn=1
+      gemm acc gm=1 gn=1 nk=1 txn=1
+      drain n=1 to=0x4000 txn=1 last
+    }
+    credit 32
+    kick (1,1) slots=0..3
+    poll SIG_DONE & 0xffff == 4
+  )");
+  const Finished lenient = sim({"-t", "mesh1", "-q", program});
+  EXPECT_EQ(lenient.status, 0);
+  EXPECT_THAT(lenient.err, AllOf(HasSubstr("note"), HasSubstr("cluster@1,1")));
+  const Finished strict = sim({"-t", "mesh1", "-q", program, "--strict"});
+  EXPECT_EQ(strict.status, 7);
+  EXPECT_THAT(strict.err, HasSubstr("cluster@1,1"));
 }
 
 TEST_F(Cli, TrafficThatEndsIsStatus0) {

@@ -31,6 +31,14 @@ TEST_P(Matmul, BitEqualToPlainLoops) {
 
 INSTANTIATE_TEST_SUITE_P(Examples, Matmul, testing::ValuesIn(kExamples), name_of);
 
+// The machine of the recorded traces: adapters, a script host, a small memory that wraps.
+TEST(MatmulMachines, Reference) {
+  const Example& e = example("matmul_256x256x256");
+  ExampleRun run(e, {}, "reference_mesh8");
+  run.finish();
+  EXPECT_EQ(run.result(), expected(e));
+}
+
 // Operands the generator never makes: every FP16 pattern, infinities and NaNs as ordinary binades, zeros and
 // subnormals.
 TEST(MatmulOperands, AnyBitPattern) {

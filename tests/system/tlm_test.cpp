@@ -127,6 +127,27 @@ TEST(Tlm, AnErrorResponseIsAUnitFaultWithItsAddress) {
   EXPECT_THAT(m.runner->result().message, HasSubstr("TLM_ADDRESS_ERROR_RESPONSE"));
 }
 
+// The same run with SystemC around it and without.
+TEST(Tlm, SystemCChangesNoCycle) {
+  const Example& e = example("matmul_ksplit");
+  ExampleRun plain_run(e);
+  const platform::RunResult want = plain_run.finish();
+  platform::Registry models;
+  platform::register_models(models);
+  platform::System system(topo::read_file(e.machine), models);
+  const arch::Program program = example_program(e.name);
+  platform::Runner runner(system, &program, {5'000'000, 100'000});
+  platform::Simulation simulation("ktpu", system, runner);
+  sc_core::sc_start();
+  const platform::RunResult& got = runner.result();
+  EXPECT_EQ(got.status, want.status);
+  EXPECT_EQ(got.cycles, want.cycles);
+  EXPECT_EQ(got.host_end, want.host_end);
+  EXPECT_EQ(got.first_kick, want.first_kick);
+  EXPECT_EQ(got.last_write_beat, want.last_write_beat);
+  EXPECT_EQ(got.last_completion, want.last_completion);
+}
+
 // --- The host bus
 
 class TutorialHost final : public sc_core::sc_module {

@@ -199,6 +199,7 @@ TEST(Orchestrator_S8_Engine, GoWhileBusyIsIgnoredAndSoIsGoZero) {
   b.write(g, eng::kCtrl, 1);
   b.write(g + 9, eng::kCtrl, 1);
   b.write(g + 40, eng::kCtrl, 1);
+  EXPECT_EQ(b.at(g - 1, eng::kCtrl), 0u);
   b.at(g + 200, 0);
   EXPECT_TRUE(b.engine.busy());
   unsigned writes = 0;
