@@ -35,6 +35,8 @@ sim::Unit::Faces RouterBank::View::faces() const {
 
 void RouterBank::drive(sim::Cycle now) { core_.drive(now, engine() == nullptr || engine()->observed()); }
 
+std::uint64_t RouterBank::progress() const { return core_.uncounted(present(*this)); }
+
 void RouterBank::View::visit(sim::Archive& archive) { bank_.core_.visit(number_, archive, present(*this)); }
 
 }  // namespace ktpu::noc

@@ -29,7 +29,7 @@ class Router final : public sim::Unit {
   // Flits sent into empty slots: lost silently by the machine (fabric.md section 6.1), counted here.
   std::uint64_t lost() const { return core_.lost(0); }
   // Flits inside: FIFOs, holding slots and output registers.
-  std::uint32_t flits_inside() const { return core_.flits_inside(0); }
+  std::uint32_t flits_inside() const { return core_.flits_inside(0, sim::kNever); }
 
  private:
   RouterCore core_;
@@ -68,8 +68,8 @@ class RouterBank final : public sim::Unit {
   void reset(sim::Cycle start) override { core_.reset(start); }
   void drive(sim::Cycle now) override;
   sim::Cycle clock(sim::Cycle now) override { return core_.clock(now); }
-  void sync(sim::Cycle) override { core_.sync(); }
-  std::uint64_t progress() const override { return core_.uncounted(); }
+  void sync(sim::Cycle now) override { core_.sync(now); }
+  std::uint64_t progress() const override;
 
  private:
   RouterCore core_;

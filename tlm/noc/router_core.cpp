@@ -25,8 +25,11 @@ constexpr auto make_winners() {
 }
 constexpr auto kWinner = make_winners();
 
+// Calls of these few lines would cost as much as what they do.
+#define KTPU_ROUTER_INLINE [[gnu::always_inline]] inline
+
 constexpr unsigned kMirrorBits = 32;
-constexpr std::uint32_t kMaxLatency = 62;  // of an input FIFO: requests are due within 64 cycles
+constexpr std::uint32_t kMaxLatency = 61;  // of an input FIFO: requests are due within 64 cycles
 
 }  // namespace
 
@@ -80,8 +83,8 @@ void RouterCore::add(sim::Unit& owner, const std::string& name, const RouterPara
     // Receivers are bound by connect(): only then is it known which links stay inside.
     owners_.push_back({port.in, &owner});
   }
-  const std::size_t ahead = std::bit_ceil(std::size_t{params.fifo.latency} + 2);
-  if (due_.size() < ahead) due_.resize(ahead);
+  const std::size_t cycles = std::bit_ceil(std::size_t{params.fifo.latency} + 3);
+  if (due_.size() < cycles) due_.resize(cycles);
 }
 
 void RouterCore::connect() {
@@ -92,6 +95,7 @@ void RouterCore::connect() {
   for (const External& e : external_) {
     if (const auto it = driven.find(e.link); it != driven.end()) {
       out_[it->second].peer = e.port;
+      in_[e.port].inner = true;
       internal_.push_back(it->second);
     } else {
       outside.push_back(e);
@@ -112,20 +116,19 @@ void RouterCore::connect() {
   owners_.clear();
   counted_.assign(out_.size(), 0);
   const std::size_t ports = in_.size();
-  for (auto* list : {&live_, &requested_, &changed_, &crowded_, &freed_}) list->reserve(ports);
-  changed_.reserve(2 * ports);
-  moved_.reserve(ports);
+  for (List* list : {&live_, &requested_, &crowded_, &freed_}) list->make(ports);
+  changed_.make(2 * ports);  // left and granted in one cycle
+  for (List& list : due_) list.make(ports);
 }
 
 void RouterCore::reset(sim::Cycle start) {
-  count_links();
+  count_links(start);
   start_ = start;
   in_reset_ = true;
-  for (auto* list : {&live_, &requested_, &changed_, &crowded_, &freed_}) list->clear();
-  moved_.clear();
+  for (List* list : {&live_, &requested_, &changed_, &crowded_, &freed_}) list->size = 0;
   newly_live_ = 0;
-  for (auto& bucket : due_) bucket.clear();
-  due_used_ = 0;
+  unsettled_ = 0;
+  for (List& list : due_) list.size = 0;
   free_ = kNone;
   for (Index s = 0; s < slots_.size(); ++s) free_slot(s);
   for (Index p = 0; p < in_.size(); ++p) {
@@ -135,7 +138,7 @@ void RouterCore::reset(sim::Cycle start) {
     in.load_at = 0;
     in.wedged = in.busy = false;
     in.crowded = true;
-    crowded_.push_back(p);
+    crowded_.push(p);
     counted_[p] = out_[p].granted;
     out_[p].slot = kNone;
     out_[p].requests = 0;
@@ -150,7 +153,7 @@ void RouterCore::drive(sim::Cycle now, bool watched) {
       out_link_[o]->withdraw();
     }
   }
-  changed_.clear();
+  changed_.size = 0;
   if (!crowded_.empty()) {
     in_reset_ = now < start_ + kResetBusy;
     std::size_t kept = 0;
@@ -159,15 +162,15 @@ void RouterCore::drive(sim::Cycle now, bool watched) {
       in.busy = in_reset_ || fifo_words(in, now) >= in.capacity;
       if (in_link_[p] != nullptr) in_link_[p]->set_busy(in.busy);
       if (in_reset_ || in.count >= in.capacity) {
-        crowded_[kept++] = p;
+        crowded_.at[kept++] = p;
       } else {
         in.crowded = false;
       }
     }
-    crowded_.resize(kept);
+    crowded_.size = kept;
   }
   watched_ = watched;
-  if (watched) show();
+  if (watched) show(now);
 }
 
 RouterCore::Index RouterCore::take_slot() {
@@ -183,107 +186,117 @@ RouterCore::Index RouterCore::take_slot() {
 }
 
 // The oldest flit of an input changed; its predecessor, if any, left in `earliest`.
-void RouterCore::new_head(Index port, Input& in, sim::Cycle earliest) {
-  const Slot& oldest = slots_[in.first];
-  const Route& route = route_[router_of(port)];
+KTPU_ROUTER_INLINE void RouterCore::new_head(const Tables& t, Index port, sim::Cycle earliest) {
+  Input& in = t.in[port];
+  const Slot& oldest = t.slots[in.first];
+  const Route& route = t.route[router_of(port)];
   const unsigned out = std::min(route.by_x[oldest.x], route.by_y[oldest.y]) % kRank;
+  const sim::Cycle load_at = std::max(oldest.written + in.latency, earliest);
+  in.load_at = load_at;
   in.out = static_cast<std::uint8_t>(out);
-  in.load_at = std::max(oldest.written + in.latency, earliest);
   in.wedged = (route.suppressed[side_of(port)] >> out) & 1;
-  if (in.wedged) return;
-  const std::size_t bucket = (in.load_at + 1) & (due_.size() - 1);
-  due_[bucket].push_back(port);
-  due_used_ |= 1ull << bucket;
+  if (!in.wedged) due_[(load_at + 1) & (due_.size() - 1)].push(port);
 }
 
-void RouterCore::push(Index port, Index slot, sim::Cycle now) {
-  Slot& added = slots_[slot];
+KTPU_ROUTER_INLINE void RouterCore::push(const Tables& t, Index port, Index slot, sim::Cycle now) {
+  Slot& added = t.slots[slot];
   added.written = now;
   added.next = kNone;
-  Input& in = in_[port];
-  if (in.count++ == 0) {
+  Input& in = t.in[port];
+  const std::uint32_t count = in.count++;
+  if (count == 0) {
     in.first = in.last = slot;
-    new_head(port, in, now);
+    new_head(t, port, now);
   } else {
-    slots_[in.last].next = slot;
+    t.slots[in.last].next = slot;
     in.last = slot;
   }
-  if (in.count >= in.capacity && !in.crowded) {
+  if (count + 1 >= in.capacity && !in.crowded) {
     in.crowded = true;
-    crowded_.push_back(port);
+    crowded_.push(port);
   }
 }
 
-// Which output registers are read by their receivers in this cycle. What arrives at one of our own inputs is
-// entered at once: it cannot request anything before two more cycles.
+// Which occupied output registers are read by their receivers in this cycle. What arrives at one of our own
+// inputs is entered at once: it cannot request anything before two more cycles.
 void RouterCore::sample_outputs(sim::Cycle now) {
+  const Tables t = tables();
   std::size_t kept = 0;
-  moved_.clear();
   for (const Index o : live_) {
     Output& out = out_[o];
     if (out.peer != kNone) {
       if (in_[out.peer].busy) {
         ++out.stalled;
-        live_[kept++] = o;
+        live_.at[kept++] = o;
         continue;
       }
-      moved_.push_back({o, out.slot});
-      push(out.peer, out.slot, now);
+      push(t, out.peer, out.slot, now);
+      unsettled_ = 2;
     } else {
       if (out_link_[o] == nullptr) {
         ++routers_[router_of(o)].lost;
       } else if (!out_link_[o]->sample_sent()) {
-        live_[kept++] = o;
+        live_.at[kept++] = o;
         continue;
       } else {
-        changed_.push_back(o);
+        changed_.push(o);
       }
-      freed_.push_back(out.slot);
+      freed_.push(out.slot);
     }
     out.slot = kNone;
   }
-  live_.resize(kept);
+  live_.size = kept;
   newly_live_ = kept;
 }
 
 void RouterCore::raise_requests(sim::Cycle now) {
-  const std::size_t bucket = now & (due_.size() - 1);
-  if (((due_used_ >> bucket) & 1) == 0) return;
-  due_used_ &= ~(1ull << bucket);
-  for (const Index port : due_[bucket]) {
-    const Index o = port_of(router_of(port), in_[port].out);
-    Output& out = out_[o];
-    if (out.requests == 0) requested_.push_back(o);
+  const Tables t = tables();
+  List& due = due_[now & (due_.size() - 1)];
+  for (const Index port : due) {
+    const Index o = port_of(router_of(port), t.in[port].out);
+    Output& out = t.out[o];
+    if (out.requests == 0) requested_.push(o);
     out.requests |= static_cast<std::uint8_t>(1u << side_of(port));
   }
-  due_[bucket].clear();
+  due.size = 0;
+}
+
+// Moves the winner's flit into the output register. It is on the wires in now+1. A peer of ours with room for
+// one more now cannot be busy then, as nothing else feeds it: the flit is entered there ahead of time, as
+// written in now+1, and the register is left free for the grant of now+1, which is when it will be.
+KTPU_ROUTER_INLINE void RouterCore::grant(const Tables& t, Index o, unsigned winner, sim::Cycle now) {
+  Output& out = t.out[o];
+  const Index port = port_of(router_of(o), winner);
+  const unsigned left = out.requests & ~(1u << winner);
+  out.requests = static_cast<std::uint8_t>(left);
+  if (left != 0) ++routers_[router_of(o)].conflicts;
+  ++out.granted;
+  Input& in = t.in[port];
+  const Index slot = in.first;
+  if (--in.count != 0) {
+    in.first = t.slots[slot].next;
+    new_head(t, port, now);
+  }
+  const Index peer = out.peer;
+  if (peer != kNone && t.in[peer].count < t.in[peer].capacity) {
+    push(t, peer, slot, now + 1);
+    unsettled_ = 3;
+    return;
+  }
+  out.slot = slot;
+  live_.push(o);
+  if (peer == kNone && out_link_[o] != nullptr) changed_.push(o);
 }
 
 void RouterCore::arbitrate(sim::Cycle now) {
+  const Tables t = tables();
   const auto& winners = kWinner[(now - start_) % kPorts];
   std::size_t kept = 0;
-  for (std::size_t k = 0; k < requested_.size(); ++k) {
-    const Index o = requested_[k];
-    Output& out = out_[o];
-    if (out.slot == kNone) {
-      const unsigned winner = winners[out.requests];
-      const Index port = port_of(router_of(o), winner);
-      const std::uint8_t left = out.requests & static_cast<std::uint8_t>(~(1u << winner));
-      if (left != 0) ++routers_[router_of(o)].conflicts;
-      out.requests = left;
-      ++out.granted;
-      Input& in = in_[port];
-      out.slot = in.first;
-      if (--in.count != 0) {
-        in.first = slots_[in.first].next;
-        new_head(port, in, now);
-      }
-      live_.push_back(o);
-      if (out.peer == kNone && out_link_[o] != nullptr) changed_.push_back(o);
-    }
-    if (out.requests != 0) requested_[kept++] = o;
+  for (const Index o : requested_) {
+    if (t.out[o].slot == kNone) grant(t, o, winners[t.out[o].requests], now);
+    if (t.out[o].requests != 0) requested_.at[kept++] = o;
   }
-  requested_.resize(kept);
+  requested_.size = kept;
 }
 
 void RouterCore::take_inputs(sim::Cycle now) {
@@ -296,16 +309,15 @@ void RouterCore::take_inputs(sim::Cycle now) {
       flit(slot) = arrived;
       slots_[slot].x = static_cast<std::uint8_t>(arrived.dst_x());
       slots_[slot].y = static_cast<std::uint8_t>(arrived.dst_y());
-      push(e.port, slot, now);
+      push(tables(), e.port, slot, now);
     }
   }
 }
 
 sim::Cycle RouterCore::next_due(sim::Cycle now) const {
-  if (due_used_ == 0) return sim::kNever;
-  sim::Cycle next = now + 1;
-  while (((due_used_ >> (next & (due_.size() - 1))) & 1) == 0) ++next;
-  return next;
+  for (sim::Cycle next = now + 1; next <= now + due_.size(); ++next)
+    if (!due_[next & (due_.size() - 1)].empty()) return next;
+  return sim::kNever;
 }
 
 sim::Cycle RouterCore::clock(sim::Cycle now) {
@@ -315,8 +327,10 @@ sim::Cycle RouterCore::clock(sim::Cycle now) {
   take_inputs(now);
   // Only now: the receivers of this cycle may still have to read what left.
   for (const Index gone : freed_) free_slot(gone);
-  freed_.clear();
-  if (!live_.empty() || !moved_.empty() || !changed_.empty() || !crowded_.empty() || !requested_.empty())
+  freed_.size = 0;
+  if (unsettled_ != 0) --unsettled_;
+  if (!live_.empty() || !changed_.empty() || !crowded_.empty() || !requested_.empty() ||
+      (watched_ && unsettled_ != 0))
     return now + 1;
   return next_due(now);
 }

@@ -43,16 +43,17 @@ class RouterCore {
   // `watched`: somebody looks at the links within this cycle.
   void drive(sim::Cycle now, bool watched);
   sim::Cycle clock(sim::Cycle now);
-  // Brings the links between routers of the core up to date with the last cycle run.
-  void sync();
-  // Transfers that no link has counted yet.
-  std::uint64_t uncounted() const;
+  // Brings the links between routers of the core up to date: the wires of cycle now-1, the counts before
+  // `now`.
+  void sync(sim::Cycle now);
+  // Transfers before `now` that no link has counted yet.
+  std::uint64_t uncounted(sim::Cycle now) const;
 
   // Router number `router`, in the order of add(); `now`: the engine's present cycle.
   void visit(unsigned router, sim::Archive& archive, sim::Cycle now);
   std::vector<sim::Wait> waits(unsigned router) const;
   std::uint64_t lost(unsigned router) const { return routers_[router].lost; }
-  std::uint32_t flits_inside(unsigned router) const;
+  std::uint32_t flits_inside(unsigned router, sim::Cycle now) const;
   const RouterParams& params(unsigned router) const { return routers_[router].params; }
 
  private:
@@ -86,10 +87,11 @@ class RouterCore {
     bool wedged = false;   // the oldest may never turn that way (fabric.md section 6)
     bool crowded = false;  // listed in crowded_
     bool busy = false;     // as driven
+    bool inner = false;    // fed by an output of ours
   };
   struct alignas(32) Output {
-    Index slot = kNone;         // the output register: flit on the wires, kNone when not valid
-    Index peer = kNone;         // the input it feeds, if that is one of ours
+    Index slot = kNone;  // the output register, kNone when not valid or when its flit is ahead (arbitrate())
+    Index peer = kNone;  // the input it feeds, if that is one of ours
     std::uint8_t requests = 0;  // inputs of the same router that request it; not 0: listed in requested_
     std::uint64_t granted = 0;
     std::uint64_t stalled = 0;  // cycles held by a busy peer, not yet counted by the link
@@ -113,9 +115,18 @@ class RouterCore {
     Index port;
     sim::FlitLink* link;
   };
-  struct Shown {  // a flit that left its output register in the last cycle
-    Index output;
-    Index slot;
+  // A list with room for every port: nothing grows on the way.
+  struct List {
+    std::unique_ptr<Index[]> at;
+    std::size_t size = 0;
+    void make(std::size_t room) {
+      at = std::make_unique<Index[]>(room);
+      size = 0;
+    }
+    void push(Index i) { at[size++] = i; }
+    bool empty() const { return size == 0; }
+    const Index* begin() const { return at.get(); }
+    const Index* end() const { return at.get() + size; }
   };
 
   arch::Flit& flit(Index i) { return blocks_[i / kBlockSlots][i % kBlockSlots]; }
@@ -125,44 +136,61 @@ class RouterCore {
     slots_[slot].next = free_;
     free_ = slot;
   }
-  void push(Index port, Index slot, sim::Cycle now);
-  void new_head(Index port, Input& in, sim::Cycle earliest);
+  // Where the tables are: a copy of these on the stack keeps them in registers through a loop.
+  struct Tables {
+    Input* in;
+    Output* out;
+    Slot* slots;
+    const Route* route;
+  };
+  Tables tables() { return {in_.data(), out_.data(), slots_.data(), route_.data()}; }
+  void push(const Tables& t, Index port, Index slot, sim::Cycle now);
+  void new_head(const Tables& t, Index port, sim::Cycle earliest);
+  void grant(const Tables& t, Index output, unsigned winner, sim::Cycle now);
   void sample_outputs(sim::Cycle now);
   void raise_requests(sim::Cycle now);
   void arbitrate(sim::Cycle now);
   void take_inputs(sim::Cycle now);
   sim::Cycle next_due(sim::Cycle now) const;
   // router_core_report.cpp: what the outside sees of it.
-  void show();
-  void count_links();
+  void show(sim::Cycle now);
+  void count_links(sim::Cycle now);
   void count_grants(unsigned router);
-  bool internal(Index output) const { return out_[output].peer != kNone; }
-  // Words in the FIFO proper as the registers of cycle `now` have it: without the held flit.
-  static std::uint32_t fifo_words(const Input& in, sim::Cycle now) {
-    return in.count - (in.count != 0 && in.load_at < now);
+  // Registers as cycle `now` finds them. The newest flit of an input is ahead: still in the register of the
+  // output that feeds it.
+  bool ahead(const Input& in, sim::Cycle now) const {
+    return in.inner && in.count != 0 && slots_[in.last].written >= now;
+  }
+  // Words in the FIFO proper: without the held flit.
+  std::uint32_t fifo_words(const Input& in, sim::Cycle now) const {
+    return in.count - (in.count != 0 && in.load_at < now) - ahead(in, now);
+  }
+  // What the output register holds; kNone: not valid.
+  Index output_register(const Output& out, sim::Cycle now) const {
+    if (out.slot != kNone || out.peer == kNone) return out.slot;
+    const Input& in = in_[out.peer];
+    return ahead(in, now) ? in.last : kNone;
   }
 
   std::vector<Input> in_;
   std::vector<Output> out_;
   std::vector<Route> route_;  // by router
   std::vector<Slot> slots_;
-  std::vector<Index> live_;       // outputs whose register is occupied
-  std::vector<Index> requested_;  // outputs with at least one request
-  std::vector<Index> changed_;    // outputs to the outside whose wires are to be driven
-  std::vector<Index> crowded_;    // inputs so full that busy has to be looked at in every cycle
-  std::vector<Index> freed_;      // slots that left in this cycle
-  std::vector<Shown> moved_;      // what went from one of our routers to another in the last cycle
-  std::size_t newly_live_ = 0;    // live_ from here on: granted in the last cycle, on the wires in the next
-  std::vector<std::vector<Index>>
-      due_;                     // by cycle modulo size: inputs whose oldest flit requests from then on
-  std::uint64_t due_used_ = 0;  // bit b: due_[b] holds something
+  List live_;                   // outputs whose register is occupied (slot)
+  List requested_;              // outputs with at least one request
+  List changed_;                // outputs to the outside whose wires are to be driven
+  List crowded_;                // inputs so full that busy has to be looked at in every cycle
+  List freed_;                  // slots that left in this cycle
+  std::size_t newly_live_ = 0;  // live_ from here on: granted in the last cycle, on the wires in the next
+  std::vector<List> due_;  // by cycle modulo their number: inputs whose oldest flit requests from then on
   std::vector<External> external_;
   std::vector<std::uint32_t> external_valid_;  // 32 of them a word
   std::vector<std::unique_ptr<arch::Flit[]>> blocks_;
   Index free_ = kNone;
   sim::Cycle start_ = 0;
   bool in_reset_ = true;
-  bool watched_ = true;  // show() ran in the last drive()
+  bool watched_ = true;     // show() ran in the last drive()
+  unsigned unsettled_ = 0;  // cycles until the links between our routers look the same from then on
   std::vector<RouterState> routers_;
   std::vector<sim::FlitLink*> in_link_, out_link_;  // by port; null: nothing there
   std::vector<Index> internal_;                     // outputs that feed an input of ours

@@ -5,22 +5,22 @@
 namespace ktpu::noc {
 
 // The wires of the cycle being driven.
-void RouterCore::show() {
+void RouterCore::show(sim::Cycle now) {
   for (const Index o : internal_) {
     const Output& out = out_[o];
     out_link_[o]->set_busy(in_[out.peer].busy);
-    if (out.slot != kNone) {
-      out_link_[o]->offer_in_place(flit(out.slot));
+    if (const Index slot = output_register(out, now); slot != kNone) {
+      out_link_[o]->offer_in_place(flit(slot));
     } else {
       out_link_[o]->withdraw();
     }
   }
 }
 
-void RouterCore::count_links() {
+void RouterCore::count_links(sim::Cycle now) {
   for (const Index o : internal_) {
     Output& out = out_[o];
-    const std::uint64_t taken = out.granted - (out.slot != kNone);
+    const std::uint64_t taken = out.granted - (output_register(out, now) != kNone);
     out_link_[o]->transferred() += taken - counted_[o];
     counted_[o] = taken;
     out_link_[o]->stalled_cycles() += out.stalled;
@@ -28,9 +28,10 @@ void RouterCore::count_links() {
   }
 }
 
-std::uint64_t RouterCore::uncounted() const {
+std::uint64_t RouterCore::uncounted(sim::Cycle now) const {
   std::uint64_t count = 0;
-  for (const Index o : internal_) count += out_[o].granted - (out_[o].slot != kNone) - counted_[o];
+  for (const Index o : internal_)
+    count += out_[o].granted - (output_register(out_[o], now) != kNone) - counted_[o];
   return count;
 }
 
@@ -40,24 +41,30 @@ void RouterCore::count_grants(unsigned router) {
   routers_[router].granted = granted;
 }
 
-void RouterCore::sync() {
-  count_links();
+void RouterCore::sync(sim::Cycle now) {
+  count_links(now);
   for (unsigned r = 0; r < routers_.size(); ++r) count_grants(r);
   if (watched_) return;  // drive() has shown the last cycle
   for (const Index o : internal_) {
-    out_link_[o]->set_busy(in_[out_[o].peer].busy);
+    const Input& in = in_[out_[o].peer];
+    out_link_[o]->set_busy(in.busy);
     out_link_[o]->withdraw();
+    // What arrived in the last cycle was on the wires.
+    Index k = in.first;
+    for (std::uint32_t n = 0; n < in.count && slots_[k].written < now; ++n, k = slots_[k].next)
+      if (slots_[k].written + 1 == now) out_link_[o]->offer_in_place(flit(k));
   }
-  // On the wires in the last cycle: what left in it, and what stayed. What was granted in it comes next.
-  for (const Shown& moved : moved_) out_link_[moved.output]->offer_in_place(flit(moved.slot));
-  for (std::size_t k = 0; k < newly_live_; ++k)
-    if (internal(live_[k])) out_link_[live_[k]]->offer_in_place(flit(out_[live_[k]].slot));
+  // So was what waited in a register. What was granted in the last cycle comes next.
+  for (std::size_t k = 0; k < newly_live_; ++k) {
+    const Index o = live_.at[k];
+    if (out_[o].peer != kNone) out_link_[o]->offer_in_place(flit(out_[o].slot));
+  }
 }
 
-std::uint32_t RouterCore::flits_inside(unsigned router) const {
+std::uint32_t RouterCore::flits_inside(unsigned router, sim::Cycle now) const {
   std::uint32_t count = 0;
   for (Index p = port_of(router, 0); p < router * kStride + kPorts; ++p)
-    count += in_[p].count + (out_[p].slot != kNone);
+    count += in_[p].count - ahead(in_[p], now) + (output_register(out_[p], now) != kNone);
   return count;
 }
 
@@ -74,21 +81,22 @@ void RouterCore::visit(unsigned router, sim::Archive& archive, sim::Cycle now) {
       const Input& other = in_[port_of(router, i)];
       if (other.count != 0 && other.load_at < now && !other.wedged && other.out == p) requests |= 1u << i;
     }
-    valid |= static_cast<std::uint32_t>(out_[port].slot != kNone) << p;
+    const Index shown = output_register(out_[port], now);
+    const std::uint32_t words = in.count - ahead(in, now);
+    valid |= static_cast<std::uint32_t>(shown != kNone) << p;
     archive.scope(kPortNames[p], [&] {
       archive.computed("fifo_words", fifo_words(in, now), 16);
       archive.computed("held", held, 1);
       archive.computed("hold_out", held ? in.out : 0, 3);
       archive.computed("requests", requests, kPorts);
       Index k = in.first;
-      for (std::uint32_t n = 0; archive.walks_contents() && n < in.count; ++n, k = slots_[k].next)
+      for (std::uint32_t n = 0; archive.walks_contents() && n < words; ++n, k = slots_[k].next)
         archive.memory("flit", flit(k).w.data(), 5);
-      if (archive.walks_contents() && out_[port].slot != kNone)
-        archive.memory("out", flit(out_[port].slot).w.data(), 5);
+      if (archive.walks_contents() && shown != kNone) archive.memory("out", flit(shown).w.data(), 5);
     });
   }
   archive.computed("out_valid", valid, kPorts);
-  archive.computed("inside", flits_inside(router), 16);
+  archive.computed("inside", flits_inside(router, now), 16);
   archive.counter("granted", state.granted, "flits", "Flits that won an output of this router");
   archive.counter("conflicts", state.conflicts, "cycles",
                   "Grants in which at least one more input wanted the same output");

@@ -44,6 +44,12 @@ void Engine::place(Unit& unit, std::size_t index) {
   for (Unit* part : unit.parts()) place(*part, index);
 }
 
+// A unit may have let wires lapse that nobody looked at: all run in the next cycle.
+void Engine::add(Observer& observer) {
+  observers_.push_back(&observer);
+  if (elaborated_) next_ = all_;
+}
+
 void Engine::remove(Observer& observer) { std::erase(observers_, &observer); }
 
 void Engine::elaborate() {

@@ -35,7 +35,7 @@ class Engine {
   // Elaboration. Units and observers must outlive the engine's last step.
   void add(Unit& unit);
   void add(LinkBase& link) { links_.push_back(&link); }
-  void add(Observer& observer) { observers_.push_back(&observer); }
+  void add(Observer& observer);
   void remove(Observer& observer);
   bool observed() const { return !observers_.empty(); }
   // Orders the Mealy units and resets everything; call once after the last add().
