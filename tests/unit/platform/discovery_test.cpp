@@ -128,6 +128,46 @@ TEST_F(Discovery, Fabric_S6_1_SmallSystemLosesWhatLeavesRowOneSouthwards) {
   EXPECT_TRUE(accepted(probe(*system, 2, 1, 7), 2, 1, 7)) << "nothing is blocked";
 }
 
+// Kick to acceptance: 15 cycles to the first router's endpoint, 5 more for each further router; flits for row
+// 2 leave by the port of that row, all with the coordinate of port 0 as their source (orchestrator.md
+// sections 5 and 10.5, vectors/programs/README.md, Facts).
+TEST_F(Discovery, Orchestrator_S5_DispatchReachesEveryUnitOfMesh8) {
+  struct Target {
+    const char* link;
+    Coord at;
+    Cycle after_pulse;
+    const char* port;
+  };
+  const Target targets[] = {
+      {"cluster@1,0.in", {1, 0}, 15, "memory@0,1.out"}, {"cluster@1,1.in", {1, 1}, 15, "memory@0,1.out"},
+      {"cluster@1,2.in", {1, 2}, 15, "memory@0,2.out"}, {"cluster@1,3.in", {1, 3}, 20, "memory@0,1.out"},
+      {"cluster@2,0.in", {2, 0}, 20, "memory@0,1.out"}, {"cluster@2,1.in", {2, 1}, 20, "memory@0,1.out"},
+      {"cluster@2,2.in", {2, 2}, 20, "memory@0,2.out"}, {"cluster@2,3.in", {2, 3}, 25, "memory@0,1.out"},
+      {"vector@3,1.in", {3, 1}, 20, "memory@0,1.out"},  {"vector@3,2.in", {3, 2}, 20, "memory@0,2.out"}};
+  struct Pulse final : orchestrator::AgentProbe {
+    Cycle cycle = 0;
+    void kick(Cycle pulse) override { cycle = pulse; }
+  };
+  for (const Target& t : targets) {
+    const auto system = machine("mesh8");
+    Pulse pulse;
+    system->mesh().control_agent->set_probe(&pulse);
+    LinkLog log(*system, {t.link, t.port});
+    LiteralHost host;
+    host.write(kAgent + reg::stage_word(0, 4), 0x5408);
+    host.write(kAgent + reg::kProgDst, t.at.node_byte());
+    host.write(kAgent + reg::kProgLen, 1);
+    host.write(kAgent + reg::kProgCred, 1);
+    host.write(kAgent + reg::kProgKick, 1);
+    perform(*system, host);
+    const auto arrived = log.of(t.link, FlitType::kCuInst);
+    ASSERT_EQ(arrived.size(), 1u) << t.link;
+    EXPECT_EQ(arrived[0].cycle, pulse.cycle + t.after_pulse) << t.link;
+    EXPECT_EQ(arrived[0].flit.src(), (Coord{0, 1})) << t.link;
+    EXPECT_EQ(log.of(t.port, FlitType::kCuInst).size(), 1u) << t.link;
+  }
+}
+
 // Memory agent: a flit that finds the mailbox full is taken from the mesh and dropped (orchestrator.md 3.4).
 TEST_F(Discovery, Orchestrator_S3_4_AcceptedAndDropped) {
   const auto system = machine("mesh1");
