@@ -67,7 +67,7 @@ class MemoryAgent final : public sim::Unit, public AuxSource {
     std::array<std::uint64_t, 16> flits_in{};  // by type
     std::array<std::uint64_t, 16> flits_out{};
     std::uint64_t client_responses = 0;  // MEM_RD_RESP flits of the control agent
-    std::uint64_t lost = 0;  // accepted, but the control agent was full or absent
+    std::uint64_t lost = 0;              // accepted, but the control agent was full or absent
     Shown shown = Shown::kNothing;
   };
   unsigned client_port(const arch::Flit& flit) const;
