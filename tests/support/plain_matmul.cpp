@@ -11,22 +11,14 @@ unsigned top_bit(std::uint64_t v) {  // v != 0
   return h;
 }
 
-// Nearest FP16 to n / 2^shift, ties to even, for |n| <= 2048: never subnormal for the shifts used here.
+// n / 2^shift as FP16 for |n| <= 2048: exact, and never subnormal for the shifts used here.
 std::uint16_t small_ratio(int n, unsigned shift) {
   if (n == 0) return 0;
   const unsigned sign = n < 0 ? 0x8000 : 0;
   unsigned magnitude = static_cast<unsigned>(n < 0 ? -n : n);
-  int exponent = static_cast<int>(top_bit(magnitude)) - static_cast<int>(shift) + 15;
+  const int exponent = static_cast<int>(top_bit(magnitude)) - static_cast<int>(shift) + 15;
   while (magnitude < 1024) magnitude *= 2;
-  if (magnitude >= 2048) {  // 12 bits: one too many
-    const unsigned dropped = magnitude & 1;
-    magnitude /= 2;
-    magnitude += dropped & magnitude & 1;
-  }
-  if (magnitude == 2048) {
-    magnitude = 1024;
-    ++exponent;
-  }
+  if (magnitude == 2048) magnitude = 1024;
   return static_cast<std::uint16_t>(sign | static_cast<unsigned>(exponent) << 10 | (magnitude - 1024));
 }
 

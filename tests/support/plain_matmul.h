@@ -11,7 +11,7 @@ namespace ktpu::test::plain {
 // FP16 bit patterns, row-major.
 using Halves = std::vector<std::uint16_t>;
 
-// The test-tensor generator: 16-bit rounding of ((x >> 20) - 2048) / 2^shift for the LCG's numbers x.
+// The test-tensor generator: ((x >> 20) - 2048) / 2^shift for the LCG's numbers x, exact in FP16.
 Halves lcg(std::size_t count, std::uint32_t seed, unsigned shift);
 
 // C[m][n] = A[m][k] B[n][k]^T with both operands quantised to MXFP7 blocks of 32, accumulated in S1E7M<mw>

@@ -45,10 +45,10 @@ TEST(PlainMatmul, NumberFormats7) {
 }
 
 TEST(PlainMatmul, NumberFormats8) {
-  const std::uint32_t rows[][3] = {{0x0FC000, 0x0FC000, 0x100000}, {0x0FC000, 0x2FC000, 0x000000},
-                                   {0x0FC000, 0x2FBFFF, 0x0C0000}, {0x0FC000, 0x0C0000, 0x0FC000},
-                                   {0x0FC001, 0x0C0000, 0x0FC002}, {0x1FFFFF, 0x1FFFFF, 0x1FFFFF},
-                                   {0x004001, 0x204000, 0x000000}, {0x0FC000, 0x200001, 0x0FC000}};
+  const std::uint32_t rows[][3] = {
+      {0x0FC000, 0x0FC000, 0x100000}, {0x0FC000, 0x2FC000, 0x000000}, {0x0FC000, 0x2FBFFF, 0x0C0000},
+      {0x0FC000, 0x0C0000, 0x0FC000}, {0x0FC001, 0x0C0000, 0x0FC002}, {0x1FFFFF, 0x1FFFFF, 0x1FFFFF},
+      {0x004001, 0x204000, 0x000000}, {0x0FC000, 0x200001, 0x0FC000}, {0x1F8000, 0x1F8000, 0x1FFFFF}};
   for (const auto& row : rows)
     EXPECT_EQ(add(row[0], row[1], 14), row[2]) << std::hex << row[0] << " " << row[1];
 }
@@ -78,7 +78,7 @@ TEST(PlainMatmul, Compiler9Layouts) {
   EXPECT_EQ(tiles[32], at(2 * 8 * 16));  // instance (0,1)
 }
 
-TEST(PlainMatmul, GeneratorRoundsToNearestEven) {
+TEST(PlainMatmul, GeneratorIsTheLcg) {
   const Halves values = lcg(4, 0, 10);
   // x = 1013904223, 1196435762, 3519870697, 2868466484: x >> 20 = 966, 1141, 3356, 2735.
   EXPECT_EQ(values, (Halves{0xBC3A, 0xBB16, 0x3D1C, 0x395E}));
