@@ -168,6 +168,7 @@ TEST_F(Cli, DumpShowsTheBytesOfMemory) {
   std::snprintf(text, sizeof text, "0000004000: %02x%02x %02x%02x\n", bytes[0] & 255, bytes[1] & 255,
                 bytes[2] & 255, bytes[3] & 255);
   EXPECT_EQ(f.out, text);
+  EXPECT_THAT(sim({"-t", "mesh1", worked, "-q", "--dump", "0x4000:33"}).out, HasSubstr("\n0000004020: "));
 }
 
 TEST_F(Cli, StatsHoldTheManifestAndEveryFigureItsMeaning) {  // user reports 5, 22, 23, 24

@@ -2,6 +2,7 @@
 // orchestrator.md section 10, literally, on mesh1: C[32,32] = A[32,128] x B[32,128]^T.
 #include <array>
 
+#include "arch/program/text.h"
 #include "tests/support/plain_matmul.h"
 #include "tests/unit/platform/bench.h"
 #include "tlm/cluster/cluster_probe.h"
@@ -204,6 +205,24 @@ TEST(Orchestrator_S10_4_Example, WithoutTheEngineItTakes26Writes) {
   EXPECT_EQ(m.host.writes, 26u);
   EXPECT_EQ(m.result(), plain::matmul(m.a, m.b, 32, 32, 128));
   EXPECT_EQ(peek(*m.system, reg::kProgStat), 0x3E0002u);
+}
+
+// Section 8: 203 commands for an engine of 128 run in two parts, nothing twice and nothing left out.
+TEST(Orchestrator_S8_Lists, ALongListRunsInParts) {
+  std::string text =
+      "stage 0 {\n fill a n=1 from=0 txn=1 last\n}\ncommands {\n write SIG_DONE = 0\n write PROG_CRED = 40\n";
+  for (int i = 0; i < 40; ++i)
+    text +=
+        " poll PROG_STAT & 1 == 0\n write PROG_DST = 0x11\n write PROG_BASE = 0\n write PROG_LEN = 1\n"
+        " write PROG_KICK = 1\n";
+  text += " poll SIG_DONE & 0xffff == 40\n done 5\n}\n";
+  const arch::Program program = arch::assemble(text, "test.kasm");
+  const auto system = make_system("mesh1");
+  Runner runner(*system, &program, {500'000, 50'000});
+  EXPECT_EQ(runner.run().status, arch::ExitStatus::kOk) << runner.result().message;
+  EXPECT_EQ(peek(*system, reg::node_status(0x11)) >> 8 & 0xFFFF, 40u);
+  EXPECT_EQ(peek(*system, reg::kProgCred), 0u) << "every one was the last of its program";
+  EXPECT_EQ(system->mesh().command_engine->peek(0x10), 5u) << "CODE of the second part";
 }
 
 // Section 9: a completion does not mean that the data is in memory.
