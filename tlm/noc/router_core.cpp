@@ -25,6 +25,11 @@ constexpr auto make_winners() {
 }
 constexpr auto kWinner = make_winners();
 
+// `yes` where the bits of the mask are set, else `no`; compilers make a branch of ?: at will.
+constexpr std::uint32_t select(std::uint32_t mask, std::uint32_t yes, std::uint32_t no) {
+  return no ^ ((no ^ yes) & mask);
+}
+
 // Calls of these few lines would cost as much as what they do.
 #define KTPU_ROUTER_INLINE [[gnu::always_inline]] inline
 
@@ -115,8 +120,10 @@ void RouterCore::connect() {
   }
   owners_.clear();
   counted_.assign(out_.size(), 0);
+  stalled_.assign(out_.size(), 0);
   const std::size_t ports = in_.size();
-  for (List* list : {&live_, &requested_, &crowded_, &freed_}) list->make(ports);
+  for (List* list : {&live_, &requested_inner_, &requested_outer_, &crowded_, &headed_, &freed_})
+    list->make(ports);
   changed_.make(2 * ports);  // left and granted in one cycle
   for (List& list : due_) list.make(ports);
 }
@@ -125,7 +132,8 @@ void RouterCore::reset(sim::Cycle start) {
   count_links(start);
   start_ = start;
   in_reset_ = true;
-  for (List* list : {&live_, &requested_, &changed_, &crowded_, &freed_}) list->size = 0;
+  for (List* list : {&live_, &requested_inner_, &requested_outer_, &changed_, &crowded_, &headed_, &freed_})
+    list->size = 0;
   newly_live_ = 0;
   unsettled_ = 0;
   for (List& list : due_) list.size = 0;
@@ -185,32 +193,19 @@ RouterCore::Index RouterCore::take_slot() {
   return taken;
 }
 
-// The oldest flit of an input changed; its predecessor, if any, left in `earliest`.
-KTPU_ROUTER_INLINE void RouterCore::new_head(const Tables& t, Index port, sim::Cycle earliest) {
+// The choices in here and in take() follow the traffic: a branch would go the wrong way in every tenth case
+// or more, which costs more than all the rest.
+KTPU_ROUTER_INLINE void RouterCore::push(Tables& t, Index port, Index slot, sim::Cycle now) {
+  t.slots[slot].written = now;
   Input& in = t.in[port];
-  const Slot& oldest = t.slots[in.first];
-  const Route& route = t.route[router_of(port)];
-  const unsigned out = std::min(route.by_x[oldest.x], route.by_y[oldest.y]) % kRank;
-  const sim::Cycle load_at = std::max(oldest.written + in.latency, earliest);
-  in.load_at = load_at;
-  in.out = static_cast<std::uint8_t>(out);
-  in.wedged = (route.suppressed[side_of(port)] >> out) & 1;
-  if (!in.wedged) due_[(load_at + 1) & (due_.size() - 1)].push(port);
-}
-
-KTPU_ROUTER_INLINE void RouterCore::push(const Tables& t, Index port, Index slot, sim::Cycle now) {
-  Slot& added = t.slots[slot];
-  added.written = now;
-  added.next = kNone;
-  Input& in = t.in[port];
-  const std::uint32_t count = in.count++;
-  if (count == 0) {
-    in.first = in.last = slot;
-    new_head(t, port, now);
-  } else {
-    t.slots[in.last].next = slot;
-    in.last = slot;
-  }
+  const std::uint32_t count = in.count;
+  const bool first = count == 0;
+  in.count = count + 1;
+  const Index mask = -static_cast<Index>(first);
+  t.slots[select(mask, slot, in.last)].next = slot;
+  in.last = slot;
+  in.first = select(mask, slot, in.first);
+  t.push_headed_if(first, port);
   if (count + 1 >= in.capacity && !in.crowded) {
     in.crowded = true;
     crowded_.push(port);
@@ -220,13 +215,13 @@ KTPU_ROUTER_INLINE void RouterCore::push(const Tables& t, Index port, Index slot
 // Which occupied output registers are read by their receivers in this cycle. What arrives at one of our own
 // inputs is entered at once: it cannot request anything before two more cycles.
 void RouterCore::sample_outputs(sim::Cycle now) {
-  const Tables t = tables();
+  Tables t = open();
   std::size_t kept = 0;
   for (const Index o : live_) {
     Output& out = out_[o];
     if (out.peer != kNone) {
       if (in_[out.peer].busy) {
-        ++out.stalled;
+        ++stalled_[o];
         live_.at[kept++] = o;
         continue;
       }
@@ -247,71 +242,106 @@ void RouterCore::sample_outputs(sim::Cycle now) {
   }
   live_.size = kept;
   newly_live_ = kept;
+  close(t);
 }
 
 void RouterCore::raise_requests(sim::Cycle now) {
-  const Tables t = tables();
-  List& due = due_[now & (due_.size() - 1)];
+  const Tables t = open();
+  List& due = due_[now & t.due_mask];
   for (const Index port : due) {
     const Index o = port_of(router_of(port), t.in[port].out);
     Output& out = t.out[o];
-    if (out.requests == 0) requested_.push(o);
+    if (out.requests == 0) (out.peer != kNone ? requested_inner_ : requested_outer_).push(o);
     out.requests |= static_cast<std::uint8_t>(1u << side_of(port));
   }
   due.size = 0;
 }
 
-// Moves the winner's flit into the output register. It is on the wires in now+1. A peer of ours with room for
-// one more now cannot be busy then, as nothing else feeds it: the flit is entered there ahead of time, as
-// written in now+1, and the register is left free for the grant of now+1, which is when it will be.
-KTPU_ROUTER_INLINE void RouterCore::grant(const Tables& t, Index o, unsigned winner, sim::Cycle now) {
+// Takes the winner's flit out of its input.
+KTPU_ROUTER_INLINE RouterCore::Index RouterCore::take(Tables& t, Index o, unsigned winner) {
   Output& out = t.out[o];
   const Index port = port_of(router_of(o), winner);
-  const unsigned left = out.requests & ~(1u << winner);
-  out.requests = static_cast<std::uint8_t>(left);
-  if (left != 0) ++routers_[router_of(o)].conflicts;
+  out.requests &= static_cast<std::uint8_t>(~(1u << winner));
+  out.conflicts += out.requests != 0;
   ++out.granted;
   Input& in = t.in[port];
   const Index slot = in.first;
-  if (--in.count != 0) {
-    in.first = t.slots[slot].next;
-    new_head(t, port, now);
-  }
-  const Index peer = out.peer;
-  if (peer != kNone && t.in[peer].count < t.in[peer].capacity) {
-    push(t, peer, slot, now + 1);
-    unsettled_ = 3;
-    return;
-  }
-  out.slot = slot;
-  live_.push(o);
-  if (peer == kNone && out_link_[o] != nullptr) changed_.push(o);
+  in.first = t.slots[slot].next;  // without meaning when it was the last one
+  t.push_headed_if(--in.count != 0, port);
+  return slot;
 }
 
+// The winner of each free output moves into its register and is on the wires in now+1. A peer of ours with
+// room for one more now cannot be busy then, as nothing else feeds it: the flit is entered there ahead of
+// time, as written in now+1, and the register is left free for the grant of now+1, which is when it will be.
 void RouterCore::arbitrate(sim::Cycle now) {
-  const Tables t = tables();
+  Tables t = open();
   const auto& winners = kWinner[(now - start_) % kPorts];
   std::size_t kept = 0;
-  for (const Index o : requested_) {
-    if (t.out[o].slot == kNone) grant(t, o, winners[t.out[o].requests], now);
-    if (t.out[o].requests != 0) requested_.at[kept++] = o;
+  for (const Index o : requested_inner_) {
+    Output& out = t.out[o];
+    if (out.slot == kNone) {
+      const Index slot = take(t, o, winners[out.requests]);
+      if (t.in[out.peer].count < t.in[out.peer].capacity) {
+        push(t, out.peer, slot, now + 1);
+      } else {
+        out.slot = slot;
+        live_.push(o);
+      }
+    }
+    requested_inner_.at[kept] = o;
+    kept += out.requests != 0;
   }
-  requested_.size = kept;
+  if (!requested_inner_.empty()) unsettled_ = 3;
+  requested_inner_.size = kept;
+  kept = 0;
+  for (const Index o : requested_outer_) {
+    Output& out = t.out[o];
+    if (out.slot == kNone) {
+      out.slot = take(t, o, winners[out.requests]);
+      live_.push(o);
+      if (out_link_[o] != nullptr) changed_.push(o);
+    }
+    requested_outer_.at[kept] = o;
+    kept += out.requests != 0;
+  }
+  requested_outer_.size = kept;
+  close(t);
 }
 
 void RouterCore::take_inputs(sim::Cycle now) {
+  Tables t = open();
   for (std::size_t w = 0; w < external_valid_.size(); ++w) {
     for (std::uint32_t bits = external_valid_[w]; bits != 0; bits &= bits - 1) {
       const External& e = external_[w * kMirrorBits + static_cast<std::size_t>(std::countr_zero(bits))];
       if (e.link->busy()) continue;
       const Index slot = take_slot();
+      t.slots = slots_.data();  // there may be more now
       const arch::Flit& arrived = e.link->data();
       flit(slot) = arrived;
       slots_[slot].x = static_cast<std::uint8_t>(arrived.dst_x());
       slots_[slot].y = static_cast<std::uint8_t>(arrived.dst_y());
-      push(tables(), e.port, slot, now);
+      push(t, e.port, slot, now);
     }
   }
+  close(t);
+}
+
+// What the oldest flits want and from when on. A predecessor that was there left in this cycle.
+void RouterCore::new_heads(sim::Cycle now) {
+  const Tables t = open();
+  for (const Index port : headed_) {
+    Input& in = t.in[port];
+    const Slot& oldest = t.slots[in.first];
+    const Route& route = t.route[router_of(port)];
+    const unsigned out = std::min(route.by_x[oldest.x], route.by_y[oldest.y]) % kRank;
+    const sim::Cycle load_at = std::max(oldest.written + in.latency, now);
+    in.load_at = load_at;
+    in.out = static_cast<std::uint8_t>(out);
+    in.wedged = (route.suppressed[side_of(port)] >> out) & 1;
+    if (!in.wedged) t.due[(load_at + 1) & t.due_mask].push(port);
+  }
+  headed_.size = 0;
 }
 
 sim::Cycle RouterCore::next_due(sim::Cycle now) const {
@@ -325,12 +355,13 @@ sim::Cycle RouterCore::clock(sim::Cycle now) {
   raise_requests(now);
   arbitrate(now);
   take_inputs(now);
+  new_heads(now);
   // Only now: the receivers of this cycle may still have to read what left.
   for (const Index gone : freed_) free_slot(gone);
   freed_.size = 0;
   if (unsettled_ != 0) --unsettled_;
-  if (!live_.empty() || !changed_.empty() || !crowded_.empty() || !requested_.empty() ||
-      (watched_ && unsettled_ != 0))
+  if (!live_.empty() || !changed_.empty() || !crowded_.empty() || !requested_inner_.empty() ||
+      !requested_outer_.empty() || (watched_ && unsettled_ != 0))
     return now + 1;
   return next_due(now);
 }

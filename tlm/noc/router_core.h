@@ -70,7 +70,7 @@ class RouterCore {
   // What is needed of a flit on its way; its bits are in blocks_.
   struct Slot {
     sim::Cycle written = 0;
-    Index next = kNone;  // behind it in the same input, or in the free list
+    Index next = kNone;  // behind it in the same input (of the last: without meaning), or in the free list
     std::uint8_t x = 0, y = 0;
   };
   // The flits of one input that have not won an output yet, oldest first. The oldest moves from the FIFO into
@@ -92,9 +92,9 @@ class RouterCore {
   struct alignas(32) Output {
     Index slot = kNone;  // the output register, kNone when not valid or when its flit is ahead (arbitrate())
     Index peer = kNone;  // the input it feeds, if that is one of ours
-    std::uint8_t requests = 0;  // inputs of the same router that request it; not 0: listed in requested_
+    std::uint8_t requests = 0;  // inputs of the same router that request it; not 0: listed in requested_*
     std::uint64_t granted = 0;
-    std::uint64_t stalled = 0;  // cycles held by a busy peer, not yet counted by the link
+    std::uint64_t conflicts = 0;  // of the grants: with at least one more request
   };
   // The rules of fabric.md section 6 as a table over each raw coordinate. An entry is the direction it speaks
   // for with the rank of that rule above it; the lower of the two entries decides.
@@ -106,7 +106,7 @@ class RouterCore {
   static constexpr unsigned kRank = 8;  // one rank; the bits below it hold the direction
   struct RouterState {
     std::uint64_t lost = 0;
-    std::uint64_t granted = 0;  // sum of its outputs, when somebody reads it
+    std::uint64_t granted = 0;  // sums over its outputs, when somebody reads them
     std::uint64_t conflicts = 0;
     RouterParams params;
     std::string name;
@@ -120,7 +120,7 @@ class RouterCore {
     std::unique_ptr<Index[]> at;
     std::size_t size = 0;
     void make(std::size_t room) {
-      at = std::make_unique<Index[]>(room);
+      at = std::make_unique<Index[]>(room + 1);  // push_headed_if() writes before it decides
       size = 0;
     }
     void push(Index i) { at[size++] = i; }
@@ -142,15 +142,28 @@ class RouterCore {
     Output* out;
     Slot* slots;
     const Route* route;
+    List* due;
+    std::size_t due_mask;
+    Index* headed;  // headed_, to be closed by close()
+    std::size_t headed_size;
+
+    void push_headed_if(bool listed, Index port) {
+      headed[headed_size] = port;
+      headed_size += listed;
+    }
   };
-  Tables tables() { return {in_.data(), out_.data(), slots_.data(), route_.data()}; }
-  void push(const Tables& t, Index port, Index slot, sim::Cycle now);
-  void new_head(const Tables& t, Index port, sim::Cycle earliest);
-  void grant(const Tables& t, Index output, unsigned winner, sim::Cycle now);
+  Tables open() {
+    return {in_.data(),  out_.data(),     slots_.data(),    route_.data(),
+            due_.data(), due_.size() - 1, headed_.at.get(), headed_.size};
+  }
+  void close(const Tables& t) { headed_.size = t.headed_size; }
+  void push(Tables& t, Index port, Index slot, sim::Cycle now);
+  Index take(Tables& t, Index output, unsigned winner);
   void sample_outputs(sim::Cycle now);
   void raise_requests(sim::Cycle now);
   void arbitrate(sim::Cycle now);
   void take_inputs(sim::Cycle now);
+  void new_heads(sim::Cycle now);
   sim::Cycle next_due(sim::Cycle now) const;
   // router_core_report.cpp: what the outside sees of it.
   void show(sim::Cycle now);
@@ -177,9 +190,11 @@ class RouterCore {
   std::vector<Route> route_;  // by router
   std::vector<Slot> slots_;
   List live_;                   // outputs whose register is occupied (slot)
-  List requested_;              // outputs with at least one request
+  List requested_inner_;        // outputs with at least one request that feed one of our inputs
+  List requested_outer_;        // and the others
   List changed_;                // outputs to the outside whose wires are to be driven
   List crowded_;                // inputs so full that busy has to be looked at in every cycle
+  List headed_;                 // inputs whose oldest flit is another one since this cycle
   List freed_;                  // slots that left in this cycle
   std::size_t newly_live_ = 0;  // live_ from here on: granted in the last cycle, on the wires in the next
   std::vector<List> due_;  // by cycle modulo their number: inputs whose oldest flit requests from then on
@@ -195,6 +210,7 @@ class RouterCore {
   std::vector<sim::FlitLink*> in_link_, out_link_;  // by port; null: nothing there
   std::vector<Index> internal_;                     // outputs that feed an input of ours
   std::vector<std::uint64_t> counted_;  // by output: grants the link has counted, or a reset dropped
+  std::vector<std::uint64_t> stalled_;  // by output: cycles held by a busy peer, not yet counted by the link
   std::vector<std::pair<sim::FlitLink*, sim::Unit*>> owners_;  // inputs to bind, between add() and connect()
 };
 

@@ -19,12 +19,12 @@ void RouterCore::show(sim::Cycle now) {
 
 void RouterCore::count_links(sim::Cycle now) {
   for (const Index o : internal_) {
-    Output& out = out_[o];
+    const Output& out = out_[o];
     const std::uint64_t taken = out.granted - (output_register(out, now) != kNone);
     out_link_[o]->transferred() += taken - counted_[o];
     counted_[o] = taken;
-    out_link_[o]->stalled_cycles() += out.stalled;
-    out.stalled = 0;
+    out_link_[o]->stalled_cycles() += stalled_[o];
+    stalled_[o] = 0;
   }
 }
 
@@ -36,9 +36,12 @@ std::uint64_t RouterCore::uncounted(sim::Cycle now) const {
 }
 
 void RouterCore::count_grants(unsigned router) {
-  std::uint64_t granted = 0;
-  for (unsigned p = 0; p < kPorts; ++p) granted += out_[port_of(router, p)].granted;
-  routers_[router].granted = granted;
+  RouterState& state = routers_[router];
+  state.granted = state.conflicts = 0;
+  for (unsigned p = 0; p < kPorts; ++p) {
+    state.granted += out_[port_of(router, p)].granted;
+    state.conflicts += out_[port_of(router, p)].conflicts;
+  }
 }
 
 void RouterCore::sync(sim::Cycle now) {

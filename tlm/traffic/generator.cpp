@@ -16,14 +16,14 @@ GapDraw::GapDraw(double rate) {
 }
 
 Generator::Generator(const RandomTraffic& traffic, arch::Coord self)
-    : pattern_(traffic.pattern),
+    : limit_(traffic.flits == 0 ? ~0ull : traffic.flits),
+      pattern_(traffic.pattern),
+      type_(traffic.type),
+      hotspot_(traffic.hotspot),
       gap_(traffic.rate > 0 ? std::min(traffic.rate, 1.0) : 1.0),
       seed_(sim::scramble(traffic.seed + 0x100ull * (self.node_byte() + 1u))),
       share_(sim::chance_threshold(traffic.hotspot_share)),
-      hotspot_(traffic.hotspot),
-      limit_(traffic.flits == 0 ? ~0ull : traffic.flits),
-      first_(traffic.first),
-      type_(traffic.type) {
+      first_(traffic.first) {
   if (!(traffic.rate >= 0 && traffic.rate <= 1))
     throw arch::UserError::make("traffic at ({},{}): rate {} is not within 0..1 flits per cycle", self.x,
                                 self.y, traffic.rate);

@@ -51,8 +51,8 @@ class GapDraw {
 
  private:
   static constexpr unsigned kMaxDigits = 40;  // rates down to about 1e-10
-  std::array<std::uint32_t, kMaxDigits> threshold_{};
   unsigned digits_ = 0;
+  std::array<std::uint32_t, kMaxDigits> threshold_{};
 };
 
 class Generator {
@@ -72,20 +72,20 @@ class Generator {
   sim::Random& random() { return random_; }
 
  private:
-  Pattern pattern_;
-  GapDraw gap_;
-  std::uint64_t seed_;
-  std::uint64_t share_;  // threshold of hotspot_share
-  std::vector<arch::Coord> destinations_;
-  arch::Coord hotspot_;
-  std::uint64_t limit_;
-  sim::Cycle first_;
-  arch::FlitType type_;
-  bool silent_;
-
   sim::Random random_{0};
   sim::Cycle birth_ = sim::kNever;
   std::uint64_t born_ = 0;
+  std::uint64_t limit_;
+  std::vector<arch::Coord> destinations_;
+  Pattern pattern_;
+  arch::FlitType type_;
+  arch::Coord hotspot_;
+  bool silent_;
+  GapDraw gap_;
+
+  std::uint64_t seed_;
+  std::uint64_t share_;  // threshold of hotspot_share
+  sim::Cycle first_;
 };
 
 }  // namespace ktpu::traffic

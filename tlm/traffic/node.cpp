@@ -26,13 +26,13 @@ void Latency::add(std::uint64_t cycles) {
 
 Node::Node(std::string name, const NodeParams& params, const sim::FlitPort& port)
     : Unit(std::move(name)),
-      position_(params.position),
       in_(*port.in),
       out_(*port.out),
-      busy_(params.busy),
-      changing_(busy_.next_change(0) != sim::kNever),
+      position_(params.position),
+      record_(params.record),
       script_(params.script),
-      record_(params.record) {
+      busy_(params.busy) {
+  changing_ = busy_.next_change(0) != sim::kNever;
   KTPU_CHECK(script_.empty() || !params.random, "{}: both a script and random traffic", this->name());
   if (params.random) generator_.emplace(*params.random, position_);
   in_.bind_receiver(*this, &in_valid_, 1);
@@ -85,7 +85,7 @@ void Node::offer_next(sim::Cycle now) {
 }
 
 void Node::drive(sim::Cycle now) {
-  in_.set_busy(busy_.busy(now - start_));
+  if (changing_ || now == start_) in_.set_busy(busy_.busy(now - start_));
   if (offering_) return;
   if (due_ <= now)
     offer_next(now);
@@ -111,7 +111,8 @@ sim::Cycle Node::clock(sim::Cycle now) {
   }
   // A flit that is on the wires needs the next cycle: to be sampled again, or to be taken off.
   if (shown || (in_valid_ != 0 && in_.busy())) return now + 1;
-  if (changing_ && done()) return now + 1;  // free running: a timer would count as something left to do
+  if (!changing_) return std::max(due_, now + 1);
+  if (done()) return now + 1;  // free running: a timer would count as something left to do
   const sim::Cycle change = busy_.next_change(now - start_);
   return std::min(std::max(due_, now + 1), change == sim::kNever ? change : start_ + change);
 }

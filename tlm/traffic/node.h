@@ -85,25 +85,23 @@ class Node final : public sim::Unit {
   void offer_next(sim::Cycle now);
   void deliver(sim::Cycle now, const arch::Flit& flit);
 
-  arch::Coord position_;
+  // What every flit needs first, in few cache lines; the tables by node last.
   sim::FlitLink& in_;
   sim::FlitLink& out_;
-  BusyPattern busy_;
-  bool changing_;  // the pattern is not the same for ever
-  std::vector<Injection> script_;
-  std::optional<Generator> generator_;
-  bool record_;
-
   std::uint32_t in_valid_ = 0;  // mirror of the input's valid
+  arch::Coord position_;
+  bool changing_;  // the busy pattern is not the same for ever
+  bool record_;
+  bool offering_ = false;
   sim::Cycle start_ = 0;
   sim::Cycle due_ = sim::kNever;  // absolute cycle of the next offer
   std::size_t cursor_ = 0;        // next script entry
-  bool offering_ = false;
-  std::array<std::uint32_t, 256> sent_{};      // random flits so far, by destination node byte
-  std::array<std::uint32_t, 256> expected_{};  // next sequence number, by source node byte
-
   std::uint64_t injected_ = 0;
   std::uint64_t delivered_ = 0;
+  std::optional<Generator> generator_;
+  std::vector<Injection> script_;
+  BusyPattern busy_;
+
   std::uint64_t refused_cycles_ = 0;
   std::uint64_t out_of_order_ = 0;
   std::uint64_t misdelivered_ = 0;
@@ -111,6 +109,8 @@ class Node final : public sim::Unit {
   Latency network_;
   std::vector<sim::Cycle> accepted_;
   std::vector<Delivery> deliveries_;
+  std::array<std::uint32_t, 256> sent_{};      // random flits so far, by destination node byte
+  std::array<std::uint32_t, 256> expected_{};  // next sequence number, by source node byte
 };
 
 }  // namespace ktpu::traffic
