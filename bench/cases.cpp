@@ -61,7 +61,7 @@ void add_matmuls(std::vector<Case>& list) {
                   .goal = 2,
                   .reference = 0.01});
   list.push_back({.name = "mesh8/compute",
-                  .what = "8 clusters sweeping resident operands, all arrays busy in over 90 % of the cycles",
+                  .what = "8 clusters sweeping resident operands, all arrays busy in 95 % of the cycles",
                   .topology = "reference_mesh8",
                   .program = resident_of(4),
                   .must = 0.4,
@@ -72,8 +72,6 @@ void add_matmuls(std::vector<Case>& list) {
                   .topology = "mesh8",
                   .sets = {"meshes.0.agent.reads_in_flight=16"},
                   .program = matmul_of({256, 256, 1024, 16, 32, 8, true, 8}, quick_fused),
-                  .must = 0.4,
-                  .goal = 1,
                   .reference = 0.01});
 }
 
