@@ -91,9 +91,9 @@ void add_routers(std::vector<Case>& list) {
     sim::Cycle cycles[4];  // by load
   };
   const Grid grids[] = {
-      {"noc3x3", "3x3 routers, all 21 ports used", {4'000'000'000, 2'000'000, 1'000'000, 500'000}},
-      {"noc8x8", "8x8 routers", {4'000'000'000, 1'000'000, 300'000, 50'000}},
-      {"noc14x14", "14x14 routers", {4'000'000'000, 300'000, 100'000, 20'000}}};
+      {"noc3x3", "3x3 routers, all 21 ports used", {1'000'000'000'000, 2'000'000, 1'000'000, 500'000}},
+      {"noc8x8", "8x8 routers", {1'000'000'000'000, 1'000'000, 300'000, 50'000}},
+      {"noc14x14", "14x14 routers", {1'000'000'000'000, 300'000, 100'000, 20'000}}};
   for (const Grid& grid : grids) {
     for (std::size_t i = 0; i < std::size(loads); ++i) {
       Case c;
