@@ -219,6 +219,17 @@ TEST_F(Cli, Status7StrictTurnsMisuseIntoFailure) {  // accumulates on a tile tha
   EXPECT_THAT(strict.err, HasSubstr("cluster@1,1"));
 }
 
+// The last sweep of a program has nothing behind it that would make anybody look at its tiles.
+TEST_F(Cli, Status7AlsoForTheLastSweep) {
+  const std::string program = assemble(
+      "stage 0 {\n  fill a n=1 from=0x0 txn=1\n  fill b n=1 from=0x2000 txn=1\n"
+      "  gemm acc gm=1 gn=1 nk=1 txn=1 last\n}\n"
+      "baseline (1,1)\ncredit 8\nkick (1,1) slots=0..2\nawait (1,1) 3\n");
+  const Finished strict = sim({"-t", "mesh1", "-q", program, "--strict"});
+  EXPECT_EQ(strict.status, 7);
+  EXPECT_THAT(strict.err, HasSubstr("sub-tile 0"));
+}
+
 TEST_F(Cli, TrafficThatEndsIsStatus0) {
   EXPECT_EQ(sim({"-t", "noc8x8", "-q", "--set", "meshes.0.units.t.flits=20"}).status, 0);
   EXPECT_EQ(sim({"-t", "noc3x3", "-q"}).status, 0) << "nothing to send";

@@ -306,6 +306,8 @@ Cycle MatmulCluster::wake(Cycle now, Cycle base_wake) const {
                                                             : true;
     if (takes) want(base_.recv_from());
   }
+  // A run may not end under a sweep: its last tile writes belong to it.
+  if (gemm_busy(now + 1)) want(when_free(true, now));
   if (probe_ != nullptr && (drain || gemm_busy(now + 1) || shown_[0] || shown_[1] || shown_[2]))
     return now + 1;
   return std::max(next, now + 1);

@@ -134,13 +134,13 @@ double Runner::steps_done() const {
 
 void Runner::finish(arch::ExitStatus status, std::string message) {
   finished_ = true;
+  system_.engine().sync();  // what units work out late may hold the last findings
   for (const Finding& finding : findings(system_))
     if (finding.severity == Finding::Severity::kNote) result_.notes.push_back(finding.line());
   result_.status = status;
   result_.message = std::move(message);
   result_.cycles = system_.engine().now();
   if (system_.host() != nullptr && system_.host()->done()) result_.host_end = system_.host()->end_cycle();
-  system_.engine().sync();
 }
 
 std::string Runner::faults() const { return finding_lines(system_, false); }
