@@ -73,7 +73,7 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
                            ->capture_default_str()
                            ->needs(vcd);
   app.add_option(
-         "--vcd-last", o.vcd_last,
+         "--wave-on-error,--vcd-last", o.vcd_last,
          "Keep only the last N cycles of waves in memory and write them to the --vcd file if the run fails")
       ->check(CLI::Range(sim::Cycle{1}, sim::Cycle{10'000'000}))
       ->needs(vcd)

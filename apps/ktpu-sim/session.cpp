@@ -156,6 +156,7 @@ struct Watch {
     waves.max_bytes = options.vcd_limit_mib << 20;
     waves.clock_mhz = system.machine().clocks.front().mhz;
     file = std::make_unique<observe::WaveFile>(registry, options.vcd, waves);
+    fmt::print(stderr, "ktpu-sim: {}: {}\n", options.vcd, file->estimate());
     system.engine().add(*file);
   }
 

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users of such tools complain about, tried on the real process. The numbers are those of the list of
+// reports; numbers that are not here are tested where the feature is: 9 to 11, 14, 22, 23 with the
+// statistics, 15 and 17 with the diagnosis.
+#include <regex>
+
+#include "tests/support/vcd_reader.h"
+#include "tests/system/cli.h"
+
+namespace ktpu::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class UserReport : public Cli {
+ protected:
+  // mesh1 as it is shipped, with one piece of text replaced.
+  std::string altered(const std::string& from, const std::string& to) {
+    std::string text = slurp(fs::path(KTPU_SOURCE_DIR) / "topologies" / "mesh8.yaml");
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    if (at != std::string::npos) text.replace(at, from.size(), to);
+    spill(folder / "m.yaml", text);
+    return "m.yaml";
+  }
+  // Refused before cycle 0 with "m.yaml:LINE:COLUMN: " and the words.
+  void expect_refused_at_place(const std::string& file, const std::vector<std::string>& words) {
+    const Finished f = sim({"-t", file, "--elaborate-only"});
+    EXPECT_EQ(f.status, 2) << f.err;
+    EXPECT_TRUE(std::regex_search(f.err, std::regex("m\\.yaml:[0-9]+:[0-9]+: "))) << f.err;
+    for (const std::string& word : words) EXPECT_THAT(f.err, HasSubstr(word));
+  }
+};
+
+TEST_F(UserReport, R01_ANodeThatIsGoneIsNamedWithTheValidOnes) {
+  expect_refused_at_place(altered("units:", "units:\n      gone: {kind: null}"), {"gone"});
+  const Finished f = sim({"-t", "mesh8", "--impl", "cluster@7,7=model", "--elaborate-only"});
+  EXPECT_EQ(f.status, 2);
+  EXPECT_THAT(f.err, AllOf(HasSubstr("cluster@7,7"), HasSubstr("cluster@1,1")));
+}
+
+TEST_F(UserReport, R02_AMissingOrMisspeltKeyIsNamedWithAHint) {
+  expect_refused_at_place(altered("fifo_depth", "fifo_dept"), {"fifo_dept", "did you mean", "fifo_depth"});
+  expect_refused_at_place(altered("grid:", "gird:"), {"gird"});
+}
+
+TEST_F(UserReport, R03_SettingsThatMustAgreeAreCheckedAndNamed) {
+  expect_refused_at_place(altered("bus_bits: 512", "bus_bits: 384"), {"bus_bits", "256", "512"});
+  expect_refused_at_place(altered("[ ., ", "[ "), {"grid"});  // one row is shorter than the others
+}
+
+TEST_F(UserReport, R04_EveryShippedTopologyAndExampleRuns) {
+  const Finished list = sim({"--list-topologies"});
+  std::istringstream names(list.out);
+  unsigned count = 0;
+  for (std::string name; std::getline(names, name); ++count) {
+    const Finished f = sim({"-t", name, "--max-cycles", "300", "-q"});
+    EXPECT_TRUE(f.status == 0 || f.status == 5) << name << ": " << f.err;
+  }
+  EXPECT_GE(count, 7u);
+}
+
+TEST_F(UserReport, R05_AnOverrideThatNothingReadsIsAnErrorAndTheResolvedMachineIsStored) {
+  expect_refused({"-t", "mesh1", worked, "--set", "meshes.0.dram.first_read_beet=80"},
+                 {"--set", "first_read_beet", "first_read_beat"});
+  EXPECT_THAT(sim({"-t", "mesh1", "--set", "meshes.0.dram.first_read_beat=80", "--print-topology"}).out,
+              HasSubstr("first_read_beat: 80"));
+  EXPECT_EQ(
+      sim({"-t", "mesh1", worked, "-q", "--set", "meshes.0.dram.first_read_beat=80", "--stats", "s.json"})
+          .status,
+      0);
+  EXPECT_THAT(slurp(folder / "s.json"), HasSubstr("first_read_beat: 80"));
+}
+
+TEST_F(UserReport, R06_AMisspeltEnumerationValueIsRefused) {
+  expect_refused_at_place(altered("kind: vector_core", "kind: vector_cor"), {"vector_cor", "vector_core"});
+  expect_refused({"-t", "mesh1", worked, "--set", "meshes.0.dram.model=simpel"},
+                 {"simpel", "simple", "banked"});
+  expect_refused({"-t", "mesh1", worked, "--impl", "router=modle"}, {"modle", "model"});
+}
+
+TEST_F(UserReport, R07_APathInAFileIsRelativeToThatFile) {
+  fs::create_directories(folder / "a" / "b");
+  spill(folder / "a" / "b" / "clock.yaml", "clock_mhz: 250\n");
+  std::string text = slurp(fs::path(KTPU_SOURCE_DIR) / "topologies" / "mesh1.yaml");
+  text = std::regex_replace(text, std::regex("(^|\n)clock_mhz:[^\n]*"), "\ninclude: b/clock.yaml");
+  spill(folder / "a" / "m.yaml", text);
+  const Finished f = sim({"-t", "a/m.yaml", "--print-topology"});  // from another folder
+  EXPECT_EQ(f.status, 0) << f.err;
+  EXPECT_THAT(f.out, HasSubstr("250"));
+}
+
+TEST_F(UserReport, R08_WhatIsNotBuiltInIsNamedWithItsOption) {
+  const Finished f = sim({"-t", "mesh1", worked, "-q", "--impl", "router=rtl"});
+  if (f.status != 0) {
+    EXPECT_EQ(f.status, 2) << f.err;
+    EXPECT_THAT(f.err, HasSubstr("KTPU_RTL"));
+  }
+  // What no build has is refused by name, too.
+  expect_refused({"-t", "mesh1", worked, "--impl", "cluster@1,1=pins"}, {"cluster@1,1", "pins"});
+}
+
+TEST_F(UserReport, R13_LimitsAreInOneUnitWithItsName) {
+  const Finished f = sim({"-t", "mesh1", worked, "-q", "--max-cycles", "1000"});
+  EXPECT_EQ(f.status, 5);
+  EXPECT_THAT(f.err, AllOf(HasSubstr("1000"), HasSubstr("cycle")));
+  expect_refused({"-t", "mesh1", worked, "--max-cycles", "10us"}, {"--max-cycles"});
+  expect_refused({"-t", "mesh1", worked, "--watchdog", "1e3"}, {"--watchdog"});
+  expect_refused({"-t", "mesh1", worked, "--set", "clock=300"}, {"clock", "clock_mhz"});
+  const std::string help = sim({"--help"}).out;
+  EXPECT_THAT(help, AllOf(HasSubstr("--max-cycles"), HasSubstr("cycles"), HasSubstr("MiB")));
+}
+
+TEST_F(UserReport, R16_WhatDoesNotFitIsSaidWithPlaceAndCapacity) {
+  expect_refused({"-t", "mesh1", worked, "--set", "meshes.0.units.mat.tiles=16"},
+                 {"tiles 64", "(1,1)", "mesh1"});
+  expect_refused({"-t", "mesh1", worked, "--set", "meshes.0.agent.staging_flits=2"}, {"staging", "2"});
+}
+
+TEST_F(UserReport, R18_LockStepNamesTheFirstDifferenceAndExits6) {
+  const Finished f = run("ktpu-sim-faulty", {"-t", "mesh1", worked, "-q", "--impl", "router=lockstep",
+                                             "--vcd", "w.vcd", "--wave-on-error", "100"});
+  EXPECT_EQ(f.status, 6) << f.err;
+  EXPECT_THAT(f.err, AllOf(HasSubstr("router@1,1"), HasSubstr("cycle"), HasSubstr("expected"),
+                           HasSubstr("got"), HasSubstr("The last cycles")));
+  const VcdReader vcd = VcdReader::from_file((folder / "w.vcd").string());
+  EXPECT_GT(vcd.total_changes(), 0u);
+  EXPECT_EQ(run("ktpu-sim-faulty", {"-t", "mesh1", worked, "-q"}).status, 0);
+}
+
+TEST_F(UserReport, R19_WavesHaveAScopeAWindowAnEstimateALimitAndARing) {
+  const Finished f = sim({"-t", "mesh8", example("matmul_256x256x256"), "-q", "--vcd", "w.vcd", "--vcd-scope",
+                          "cluster@1,1.in.*", "--vcd-from", "1000", "--vcd-to", "1100"});
+  EXPECT_EQ(f.status, 0) << f.err;
+  EXPECT_THAT(f.err,
+              AllOf(HasSubstr("w.vcd"), HasSubstr("signals"), HasSubstr("a cycle if all of them change")));
+  EXPECT_LT(fs::file_size(folder / "w.vcd"), 100'000u);
+  // The ring writes nothing when all is well.
+  EXPECT_EQ(sim({"-t", "mesh1", worked, "-q", "--vcd", "ring.vcd", "--wave-on-error", "100"}).status, 0);
+  EXPECT_FALSE(fs::exists(folder / "ring.vcd"));
+  EXPECT_EQ(
+      sim({"-t", "mesh1", worked, "-q", "--vcd", "ring.vcd", "--wave-on-error", "100", "--max-cycles", "900"})
+          .status,
+      5);
+  EXPECT_GT(VcdReader::from_file((folder / "ring.vcd").string()).total_changes(), 0u);
+}
+
+TEST_F(UserReport, R20_WavesReadBackHoldChangesAndALegalTimescale) {
+  EXPECT_EQ(sim({"-t", "mesh1", worked, "-q", "--vcd", "w.vcd"}).status, 0);
+  const std::string text = slurp(folder / "w.vcd");
+  EXPECT_TRUE(std::regex_search(text.substr(0, 4096),
+                                std::regex("\\$timescale\\s+(1|10|100)\\s*(s|ms|us|ns|ps|fs)\\s+\\$end")));
+  const VcdReader vcd = VcdReader::from_file((folder / "w.vcd").string());
+  bool changed = false;
+  for (const auto& [name, signal] : vcd.signals())
+    changed |= name.ends_with("cluster@1,1.in.valid") && signal.changes.size() > 8;
+  EXPECT_TRUE(changed);
+}
+
+// A project of its own with the wrong standard: refused when configured, with the right one named, not when
+// everything is linked.
+TEST_F(UserReport, R21_TheSystemCLibraryIsCheckedWhenConfiguring) {
+  const auto configure = [&](const std::string& standard) {
+    spill(folder / "CMakeLists.txt",
+          "cmake_minimum_required(VERSION 3.25)\nproject(p CXX)\n"
+          "include(\"" KTPU_SOURCE_DIR "/cmake/KtpuSystemC.cmake\")\n");
+    fs::remove_all(folder / "b");
+    const std::string command =
+        "cd '" + folder.string() + "' && cmake -S . -B b -DKTPU_SYSTEMC_CPLUSPLUS=" + standard + " >log 2>&1";
+    const int status = std::system(command.c_str());
+    return std::pair(status, std::regex_replace(slurp(folder / "log"), std::regex("\\s+"), " "));
+  };
+  const auto [wrong, text] = configure("199711L");
+  EXPECT_NE(wrong, 0);
+  EXPECT_THAT(text, AllOf(HasSubstr("built with another C++ standard"),
+                          HasSubstr("-DKTPU_SYSTEMC_CPLUSPLUS=201703L")));
+  EXPECT_EQ(configure("201703L").first, 0);
+}
+
+}  // namespace
+}  // namespace ktpu::test
