@@ -112,7 +112,7 @@ Outcome run_workload(const Case& c, const Variant& variant, bool quick) {
   const std::string report = observe::csv_report(statistics);
   hash.add(report.data(), report.size());
   hash.add(observe::digest(system.engine()));
-  if (program) add_results(hash, system.mesh(), *program);
+  if (program) add_results(hash, system.mesh(program->outputs.front().mesh), *program);
   out.digest = hash.value();
   return out;
 }

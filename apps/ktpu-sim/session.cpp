@@ -11,6 +11,7 @@
 #include "apps/common/register_units.h"
 #include "apps/ktpu-sim/progress.h"
 #include "apps/ktpu-sim/tensors.h"
+#include "arch/encoding/address_map.h"
 #include "arch/formats/kernel.h"
 #include "arch/program/program_file.h"
 #include "tlm/observe/explain.h"
@@ -78,6 +79,15 @@ Dump parse_dump(const std::string& text) {
   } catch (const std::exception&) {
     throw UserError::make("--dump {}: expected ADDRESS:BYTES or ADDRESS:BYTES:FILE", text);
   }
+}
+
+// The mesh that the address names; with a single mesh its DRAM ignores those bits.
+const platform::MeshSystem& mesh_of(const platform::System& system, const Dump& dump) {
+  if (system.meshes().size() == 1) return system.meshes().front();
+  for (const platform::MeshSystem& mesh : system.meshes())
+    if (mesh.description->id == arch::address::mesh(dump.address)) return mesh;
+  throw UserError::make("--dump {:#x}: the address names mesh {} (bits [37:36]), and the machine has none",
+                        dump.address, arch::address::mesh(dump.address));
 }
 
 void show_dump(const platform::MeshSystem& mesh, const Dump& dump) {
@@ -244,7 +254,7 @@ ExitStatus run_session(const Options& options) {
   }
   for (const Binding& binding : expect) check_output(program->program, binding, true);
   for (const Dump& dump : dumps) {
-    platform::read_memory(system.mesh(), dump.address, dump.bytes);
+    platform::read_memory(mesh_of(system, dump), dump.address, dump.bytes);
     if (!dump.file.empty()) require_writable(dump.file);
   }
   if (!options.stats.empty()) {
@@ -311,7 +321,7 @@ ExitStatus run_session(const Options& options) {
       status = ExitStatus::kExpectFailed;
     }
   }
-  for (const Dump& dump : dumps) show_dump(system.mesh(), dump);
+  for (const Dump& dump : dumps) show_dump(mesh_of(system, dump), dump);
   if (options.strict && status == ExitStatus::kOk && !result.notes.empty()) {
     fmt::print(stderr, "ktpu-sim: --strict: the program relies on what the notes above say\n");
     status = ExitStatus::kStrict;

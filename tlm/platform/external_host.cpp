@@ -10,8 +10,8 @@ orchestrator::HostAction ExternalScript::next(sim::Cycle) {
   current_ = std::move(queue_.front());
   queue_.pop_front();
   in_flight_ = true;
-  return {
-      current_.write ? Action::Kind::kWrite : Action::Kind::kRead, 0, current_.offset, current_.data, 0, 0};
+  const auto kind = current_.write ? Action::Kind::kWrite : Action::Kind::kRead;
+  return {kind, current_.bus, current_.offset, current_.data, 0, 0};
 }
 
 void ExternalScript::end(sim::Cycle now, std::uint64_t value) {

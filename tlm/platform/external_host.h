@@ -16,6 +16,7 @@ class ExternalScript final : public orchestrator::HostScript {
  public:
   struct Access {
     bool write = false;
+    std::uint8_t bus = 0;  // of the host: one a mesh with a control agent
     std::uint32_t offset = 0;
     std::uint64_t data = 0;
     // Called when the access ends, with the value read (or written). `next`: the first cycle after it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <span>
 
+#include "arch/encoding/address_map.h"
 #include "arch/error.h"
 #include "arch/program/program.h"
 #include "tlm/platform/runner.h"
@@ -10,9 +11,20 @@ namespace ktpu::platform {
 
 namespace {
 
+// `text`, with the mesh where there are several.
+std::string place(const topo::Machine& machine, std::size_t mesh, const std::string& text) {
+  return machine.meshes.size() == 1 ? text : fmt::format("{} of mesh {}", text, machine.meshes[mesh].id);
+}
+
+void check_mesh(std::size_t mesh, const topo::Machine& machine, std::string_view what) {
+  if (mesh >= machine.meshes.size())
+    throw arch::UserError::make("{} is for mesh {}, but machine \"{}\" has {}", what, mesh, machine.name,
+                                machine.meshes.size());
+}
+
 void check_unit(const arch::UnitNeed& need, const topo::Machine& machine) {
   const topo::Mesh& mesh = machine.meshes[need.mesh];
-  const std::string where = fmt::format("({},{})", need.at.x, need.at.y);
+  const std::string where = place(machine, need.mesh, fmt::format("({},{})", need.at.x, need.at.y));
   const topo::Node* node = mesh.node_at(need.at);
   if (node == nullptr || topo::kind_name(node->kind()) != need.kind)
     throw arch::UserError::make("the program needs a {} at {}, but machine \"{}\" has {} there", need.kind,
@@ -46,33 +58,38 @@ void check_needs(const arch::Program& program, const topo::Machine& machine) {
   if (needs.meshes > machine.meshes.size())
     throw arch::UserError::make("the program needs {} meshes, but machine \"{}\" has {}", needs.meshes,
                                 machine.name, machine.meshes.size());
-  for (const topo::Mesh& mesh : machine.meshes)
+  for (const topo::Mesh& mesh : std::span(machine.meshes).first(needs.meshes))
     if (needs.staging_flits != 0 && (!mesh.agent || mesh.agent->staging_flits < needs.staging_flits))
       throw arch::UserError::make("the program needs {} staging flits, but machine \"{}\" has {}",
                                   needs.staging_flits, machine.name,
                                   mesh.agent ? mesh.agent->staging_flits : 0);
   for (const arch::UnitNeed& unit : needs.units) {
-    if (unit.mesh >= machine.meshes.size())
-      throw arch::UserError::make("the program needs mesh {}, but machine \"{}\" has {}", unit.mesh,
-                                  machine.name, machine.meshes.size());
+    check_mesh(unit.mesh, machine, fmt::format("the {} that the program needs", unit.kind));
     check_unit(unit, machine);
   }
   for (const arch::MemoryNeed& need : needs.memory) {
-    const topo::Mesh& mesh = machine.meshes.at(std::min<std::size_t>(need.mesh, machine.meshes.size() - 1));
+    check_mesh(need.mesh, machine, "memory that the program uses");
+    const topo::Mesh& mesh = machine.meshes[need.mesh];
     if (!mesh.dram)
       throw arch::UserError::make("the program needs memory, but machine \"{}\" has no DRAM", machine.name);
     const topo::Dram& d = *mesh.dram;
-    const bool fits = d.wrap ? need.end - need.begin <= d.size_bytes
-                             : need.begin >= d.base && need.end <= d.base + d.size_bytes;
+    // The DRAM sees address bits [35:0] only (memory.md section 3).
+    const std::uint64_t begin = arch::address::local(need.begin), bytes = need.end - need.begin;
+    const bool fits =
+        d.wrap ? bytes <= d.size_bytes
+               : begin >= d.base && bytes <= d.size_bytes && begin - d.base <= d.size_bytes - bytes;
     if (!fits)
       throw arch::UserError::make(
-          "the program uses memory 0x{:x}..0x{:x}, but the DRAM of machine \"{}\" is 0x{:x}..0x{:x}",
-          need.begin, need.end - 1, machine.name, d.base, d.base + d.size_bytes - 1);
+          "the program uses memory 0x{:x}..0x{:x}, but the DRAM of {} is 0x{:x}..0x{:x}", need.begin,
+          need.end - 1, place(machine, need.mesh, fmt::format("machine \"{}\"", machine.name)), d.base,
+          d.base + d.size_bytes - 1);
   }
+  for (const auto& [mesh, image] : program.images) check_mesh(mesh, machine, "a memory image");
+  for (const auto* tensors : {&program.inputs, &program.outputs})
+    for (const arch::Tensor& tensor : *tensors)
+      check_mesh(tensor.mesh, machine, fmt::format("tensor \"{}\"", tensor.name));
   for (const arch::Step& step : program.steps) {
-    if (step.mesh >= machine.meshes.size())
-      throw arch::UserError::make("a step is for mesh {}, but machine \"{}\" has {}", step.mesh, machine.name,
-                                  machine.meshes.size());
+    check_mesh(step.mesh, machine, fmt::format("a \"{}\" step", arch::step_name(step.action)));
     const topo::Mesh& mesh = machine.meshes[step.mesh];
     if (const auto* stage = std::get_if<arch::StepStage>(&step.action)) {
       const unsigned capacity = mesh.agent ? mesh.agent->staging_flits : 0;

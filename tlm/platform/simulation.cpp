@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "arch/encoding/address_map.h"
 #include "arch/error.h"
 
 namespace ktpu::platform {
@@ -65,6 +66,15 @@ sim::Cycle Simulation::cycle_of_now() const {
   return static_cast<sim::Cycle>(sc_core::sc_time_stamp() / period_);
 }
 
+// Address bits [42:40] name a mesh: its id + 1, or 0 for the first one.
+std::optional<std::size_t> Simulation::mesh_of(std::uint64_t address) const {
+  const std::uint64_t which = address >> arch::address::kBits;
+  if (which == 0) return 0;
+  for (std::size_t m = 0; m < system_.meshes().size(); ++m)
+    if (system_.mesh(m).description->id + 1 == which) return m;
+  return std::nullopt;
+}
+
 // What else may run at the present time, a host outside above all, acts before the cycle of now is run, else
 // it would come a cycle late.
 bool Simulation::lets_others_run_first() {
@@ -104,7 +114,9 @@ void Simulation::tick() {
       return;
     }
     for (TlmDram* dram : drams_)
-      if (dram->take_answered()) engine.wake_at(*system_.mesh().memory_agent, engine.now());
+      if (dram->take_answered())
+        for (const MeshSystem& mesh : system_.meshes())
+          if (mesh.memory_agent != nullptr) engine.wake_at(*mesh.memory_agent, engine.now());
     const sim::Cycle until = horizon(cycle_of_now());
     bool over = false;
     if (drams_.empty() && external_.empty()) {
@@ -137,6 +149,11 @@ void Simulation::host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
     payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
     return;
   }
+  const std::optional<std::size_t> mesh = mesh_of(payload.get_address());
+  if (!mesh || system_.mesh(*mesh).host_bus == nullptr) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return;
+  }
   if (system_.host() == nullptr || system_.machine().host.kind != topo::HostKind::kExternal) {
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return;
@@ -146,6 +163,7 @@ void Simulation::host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
   ExternalScript::Access access;
   access.write = payload.is_write();
   access.offset = static_cast<std::uint32_t>(payload.get_address());
+  for (std::size_t m = 0; m < *mesh; ++m) access.bus += system_.mesh(m).host_bus != nullptr;
   if (access.write) std::memcpy(&access.data, payload.get_data_ptr(), kRegisterBytes);
   sc_core::sc_event finished;
   access.done = [&](sim::Cycle next, std::uint64_t value) {
@@ -161,7 +179,9 @@ void Simulation::host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
 }
 
 unsigned Simulation::host_debug(tlm::tlm_generic_payload& payload) {
-  const MeshSystem& mesh = system_.mesh();
+  const std::optional<std::size_t> index = mesh_of(payload.get_address());
+  if (!index) return 0;
+  const MeshSystem& mesh = system_.mesh(*index);
   if (mesh.control_agent == nullptr || payload.is_write() || payload.get_data_length() < kRegisterBytes)
     return 0;
   const std::uint64_t value =

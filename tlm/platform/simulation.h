@@ -7,6 +7,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -20,9 +21,9 @@ namespace ktpu::platform {
 
 class Simulation final : public sc_core::sc_module {
  public:
-  // Host bus of mesh 0: 64-bit register reads and writes at the agent's offsets. transport_dbg() reads
-  // registers at once; b_transport() is for machines whose host is a foreign model and takes the bus's three
-  // cycles.
+  // Host bus: 64-bit register reads and writes at the agent's offsets, of the first mesh or, with (id+1) in
+  // address bits [42:40], of the mesh with that id (memory.md section 3). transport_dbg() reads registers at
+  // once; b_transport() is for machines whose host is a foreign model and takes the bus's three cycles.
   tlm_utils::simple_target_socket_optional<Simulation, 64> host_socket;
 
   // Both must outlive the simulation. The clock is the machine's fabric clock.
@@ -57,6 +58,7 @@ class Simulation final : public sc_core::sc_module {
   void catch_up();
   void host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned host_debug(tlm::tlm_generic_payload& payload);
+  std::optional<std::size_t> mesh_of(std::uint64_t address) const;
 
   System& system_;
   Runner& runner_;

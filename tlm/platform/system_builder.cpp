@@ -50,9 +50,6 @@ T* SystemBuilder::add(std::unique_ptr<T> unit, std::string_view source) {
 
 void SystemBuilder::build() {
   const topo::Machine& machine = system_.machine_;
-  if (machine.meshes.size() > 1)
-    throw arch::UserError::make("{}: machines with {} meshes are not supported by this version", machine.name,
-                                machine.meshes.size());
   for (const topo::Mesh& mesh : machine.meshes) {
     for (const topo::Node& node : mesh.nodes)
       if (node.clock != 0)

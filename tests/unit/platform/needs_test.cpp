@@ -50,6 +50,17 @@ TEST(Needs, EveryCapacityIsNamedWithPlaceAndMachine) {
   EXPECT_THAT(refusal("mesh8", "memory 0x0..0x1000\n"), HasSubstr("0x80000000"));
 }
 
+TEST(Needs, OfOneMeshOfSeveral) {
+  EXPECT_EQ(refusal("quad",
+                    "machine \"m\" meshes=4 staging=128\nunit vector_core (1,0) mesh=3\n"
+                    "memory 0x3000000000..0x3100000000 mesh=3\n"),
+            "fits");
+  EXPECT_THAT(refusal("quad", "machine \"m\" meshes=4\nunit matmul_cluster (2,1) mesh=2\n"),
+              AllOf(HasSubstr("(2,1) of mesh 2"), HasSubstr("nothing")));
+  EXPECT_THAT(refusal("quad", "machine \"m\" meshes=4\nmemory 0x1000000000..0x1100000001 mesh=1\n"),
+              AllOf(HasSubstr("0x1100000000"), HasSubstr("mesh 1")));
+}
+
 TEST(Needs, UnitsThatAreNotThere) {
   EXPECT_THAT(refusal("mesh1", "unit matmul_cluster (2,1) tiles=1\n"),
               AllOf(HasSubstr("(2,1)"), HasSubstr("nothing")));
