@@ -31,10 +31,10 @@ inline constexpr std::uint32_t kProgDst = 0x0040, kProgLen = 0x0048, kProgKick =
 inline constexpr std::uint32_t kAuxStat = 0x0078, kAuxStatW = 0x0080;
 inline constexpr std::uint32_t kTxFlit = 0x0100, kTxKick = 0x0140, kTxStatus = 0x0148;
 inline constexpr std::uint32_t kRxFlit = 0x0180, kRxPop = 0x01C0, kRxStatus = 0x01C8;
-inline constexpr std::uint32_t kAuxCfgMover = 0x0800, kAuxCfgInterlink = 0x0880;
+inline constexpr std::uint32_t kAuxCfgMover = 0x0800, kAuxCfgInterlink = 0x0880, kAuxCfgEnd = 0x0900;
 inline constexpr std::uint32_t kNodeStatus = 0x1000;  // + 8 * node byte; the next 2 KiB alias it
 inline constexpr std::uint32_t kStage = 0x2000;       // + 8 * (5 * slot + word)
-inline constexpr unsigned kWordsPerFlit = 5;
+inline constexpr unsigned kWordsPerFlit = 5, kAuxStatWords = 16;
 
 constexpr std::uint32_t node_status(unsigned node_byte) { return kNodeStatus + 8 * (node_byte & 255); }
 constexpr std::uint32_t stage_word(unsigned slot, unsigned word) {
@@ -56,7 +56,7 @@ inline constexpr std::array<Register, 25> kRegisters{{
     {"PROG_BASE", kProgBase, 16, Access::kReadWrite, 0, 1, "first staging slot, sampled at the kick"},
     {"SIG_DONE", kSigDone, 16, Access::kReadWriteClears, 0, 1, "signals received; a write clears it"},
     {"AUX_STAT", kAuxStat, 64, Access::kReadOnly, 0, 1, "mover and memory traffic"},
-    {"AUX_STATW", kAuxStatW, 64, Access::kReadOnly, 0, 16, "interlink status words"},
+    {"AUX_STATW", kAuxStatW, 64, Access::kReadOnly, 0, kAuxStatWords, "interlink status words"},
     {"TX_FLIT", kTxFlit, 64, Access::kWriteOnly, 0, 5, "mailbox flit, word 0 first"},
     {"TX_KICK", kTxKick, 64, Access::kWriteOnly, 0, 1, "sends TX_FLIT"},
     {"TX_STATUS", kTxStatus, 17, Access::kReadOnly, 0, 1, "[16] full"},

@@ -9,12 +9,18 @@
 
 namespace ktpu::memory {
 
-// Numbers of the memory agent that the control window shows (orchestrator.md section 4).
-class AuxSource {
+// The control agent's AUX window on the memory agent (orchestrator.md section 4): the mover, the interlink
+// and the traffic of the ports.
+class AuxWindow {
  public:
-  virtual ~AuxSource() = default;
-  // AUX_STAT as a register read sampled in the present cycle sees it.
+  virtual ~AuxWindow() = default;
+  // Clock phase, before the memory agent's parts: a register write that its client sees in cycle `now`, one
+  // after its W beat. `offset`: byte offset in AUX_CFG, a multiple of 8; below 0x80 the mover's (memory.md
+  // 10.1), from there on the interlink's (11.5) or, without one, the mover's too, which ignores them.
+  virtual void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) = 0;
+  // AUX_STAT and AUX_STATW[word], word 0..15, as a register read sampled in the present cycle sees them.
   virtual std::uint64_t aux_stat() const = 0;
+  virtual std::uint64_t aux_status(unsigned word) const = 0;
 };
 
 class AgentClient {

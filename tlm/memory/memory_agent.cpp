@@ -197,6 +197,10 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
   return std::min(next, path_due_);
 }
 
+void MemoryAgent::aux_write(sim::Cycle /*now*/, std::uint32_t /*offset*/, std::uint64_t /*data*/) {}
+
+std::uint64_t MemoryAgent::aux_status(unsigned /*word*/) const { return 0; }
+
 std::uint64_t MemoryAgent::aux_stat() const {
   std::uint64_t reads = 0, writes = 0;
   for (const auto& port : ports_) {

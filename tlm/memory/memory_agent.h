@@ -27,7 +27,7 @@ struct MemoryAgentConfig {
   unsigned reads_in_flight = 1;    // RD_OUT per requester, 1..64; 1 = reference
 };
 
-class MemoryAgent final : public sim::Unit, public AuxSource {
+class MemoryAgent final : public sim::Unit, public AuxWindow {
  public:
   // `dram` must outlive the agent; its bus has 256, 512 or 1024 bits. Throws UserError on numbers out of
   // range.
@@ -47,7 +47,9 @@ class MemoryAgent final : public sim::Unit, public AuxSource {
   // Nothing queued, in flight or unfinished in the ports and on the way to DRAM.
   bool idle() const;
 
+  void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) override;
   std::uint64_t aux_stat() const override;
+  std::uint64_t aux_status(unsigned word) const override;
 
   void reset(sim::Cycle start) override;
   void drive(sim::Cycle now) override;

@@ -16,13 +16,14 @@ namespace {
 constexpr std::uint32_t kDecoded = 0xFFFF;   // address bits the slave looks at (orchestrator.md section 1)
 constexpr std::uint32_t kStageEnd = 0x3400;  // 128 slots of 40 bytes (orchestrator.md section 3.3)
 constexpr std::uint32_t kNodeStatusEnd = 0x2000;  // with the alias
+constexpr std::uint32_t kAuxOffset = 0xF8;        // in the AUX window; the low 3 bits are ignored
 constexpr std::uint32_t kMailboxDepth = 16;       // TX and RX (orchestrator.md section 3.4)
 constexpr std::size_t kFaultsKept = 64;
 
 }  // namespace
 
 ControlAgent::ControlAgent(const ControlAgentParams& params, std::vector<RegisterBus*> buses,
-                           const memory::AuxSource* aux)
+                           memory::AuxWindow* aux)
     : params_(params),
       buses_(std::move(buses)),
       aux_(aux),
@@ -38,6 +39,7 @@ void ControlAgent::reset(sim::Cycle) {
   prog_len_ = prog_base_ = credit_ = sig_done_ = 0;
   if (!params_.quirks) node_status_.fill(0);  // quirk O1
   kick_ = clear_done_ = load_credit_ = mailbox_push_ = rx_pop_ = false;
+  aux_count_ = 0;
   run_ = push_ = false;
   left_ = 0;
   pointer_ = 0;
@@ -72,6 +74,8 @@ std::uint64_t ControlAgent::peek(std::uint32_t offset, sim::Cycle now) const {
   if (offset >= reg::kNodeStatus && offset < kNodeStatusEnd) return node_status_[(offset >> 3) & 255];
   if (offset >= reg::kRxFlit && offset < reg::kRxFlit + 8 * reg::kWordsPerFlit)
     return rx_.readable(now) ? rx_.head().w[(offset - reg::kRxFlit) / 8] : 0;
+  if (offset >= reg::kAuxStatW && offset < reg::kAuxStatW + 8 * reg::kAuxStatWords)
+    return aux_ == nullptr ? 0 : aux_->aux_status((offset - reg::kAuxStatW) / 8);
   switch (offset) {
     case reg::kCtrl:
       return ctrl_;
@@ -124,12 +128,8 @@ void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
     word = (word & ~mask) | (beat.data & mask);
     return;
   }
-  if (offset >= reg::kAuxCfgMover && offset < reg::kAuxCfgInterlink + 0x80) {
-    if (unsupported_.empty())
-      unsupported_ =
-          fmt::format("cycle {}: write of 0x{:x} to the {} window (offset 0x{:04x}): this version has no {}",
-                      now, beat.data, offset < reg::kAuxCfgInterlink ? "memory mover" : "interlink", offset,
-                      offset < reg::kAuxCfgInterlink ? "memory mover" : "interlink");
+  if (offset >= reg::kAuxCfgMover && offset < reg::kAuxCfgEnd) {
+    aux_beats_[aux_count_++] = {offset & kAuxOffset, beat.data};
     return;
   }
   switch (offset) {
@@ -287,13 +287,17 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
     ++sig_done_;
   }
   overflow_ = overflow_ || overflow_in_;
+  for (unsigned i = 0; i < aux_count_; ++i)
+    if (aux_ != nullptr) aux_->aux_write(now, aux_beats_[i].offset, aux_beats_[i].data);
+  aux_count_ = 0;
   kick_ = clear_done_ = load_credit_ = mailbox_push_ = rx_pop_ = false;
   signal_in_ = rx_in_ = overflow_in_ = false;
 
   for (RegisterBus* bus : buses_)
     if (bus->beat.valid() && bus->beat.data().write) write(now, bus->beat.data());
 
-  if (read || kick_ || clear_done_ || load_credit_ || mailbox_push_ || rx_pop_ || push_ || out_valid_)
+  if (read || kick_ || clear_done_ || load_credit_ || mailbox_push_ || rx_pop_ || aux_count_ != 0 || push_ ||
+      out_valid_)
     return now + 1;
   if (run_ && credit_ != 0 && !tx_full()) return now + 1;
   return tx_.readable_from();
@@ -329,6 +333,11 @@ void ControlAgent::visit(sim::Archive& a) {
   a.state("load_credit", load_credit_, 1);
   a.state("mailbox_push", mailbox_push_, 1);
   a.state("rx_pop", rx_pop_, 1);
+  a.state("aux_count", aux_count_, 2);
+  for (std::size_t b = 0; b < aux_beats_.size(); ++b) {
+    a.state(fmt::format("aux_offset{}", b), aux_beats_[b].offset, 8);
+    a.state(fmt::format("aux_data{}", b), aux_beats_[b].data);
+  }
   a.counter("dispatched", dispatched_, "flits", "Flits the dispatcher pushed towards the mesh");
   a.counter("signals", signals_, "flits", "CU_SIGNAL flits received");
   a.counter("mailbox_sent", mailbox_sent_, "flits", "Flits sent through the mailbox");

@@ -32,9 +32,8 @@ class AgentProbe {
 
 class ControlAgent final : public memory::AgentClient {
  public:
-  // `buses` and `aux` must outlive the agent; aux may be null (reads 0).
-  ControlAgent(const ControlAgentParams& params, std::vector<RegisterBus*> buses,
-               const memory::AuxSource* aux);
+  // `buses` and `aux` must outlive the agent; aux may be null (reads 0, ignores writes).
+  ControlAgent(const ControlAgentParams& params, std::vector<RegisterBus*> buses, memory::AuxWindow* aux);
 
   void reset(sim::Cycle start) override;
   const arch::Flit* out() const override { return out_valid_ ? &out_ : nullptr; }
@@ -45,7 +44,7 @@ class ControlAgent final : public memory::AgentClient {
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
   void set_probe(AgentProbe* probe) { probe_ = probe; }
-  void set_aux(const memory::AuxSource* aux) { aux_ = aux; }
+  void set_aux(memory::AuxWindow* aux) { aux_ = aux; }
 
   // Register value as a read sampled in cycle `now` (orchestrator.md section 3.1); no side effects.
   std::uint64_t peek(std::uint32_t offset, sim::Cycle now) const;
@@ -56,8 +55,6 @@ class ControlAgent final : public memory::AgentClient {
     std::uint32_t argument;
   };
   const std::vector<Fault>& faults() const { return faults_; }  // the first 64
-  // A request this version cannot serve (memory mover, interlink); empty if there was none.
-  const std::string& unsupported() const { return unsupported_; }
 
  private:
   void write(sim::Cycle now, const BusBeat& beat);
@@ -67,7 +64,7 @@ class ControlAgent final : public memory::AgentClient {
 
   ControlAgentParams params_;
   std::vector<RegisterBus*> buses_;
-  const memory::AuxSource* aux_;
+  memory::AuxWindow* aux_;
   AgentProbe* probe_ = nullptr;
 
   // Registers software writes.
@@ -81,6 +78,12 @@ class ControlAgent final : public memory::AgentClient {
   // Pulses: written in w, acting in w+1.
   bool kick_ = false, clear_done_ = false, load_credit_ = false, mailbox_push_ = false, rx_pop_ = false;
   std::uint16_t credit_value_ = 0;
+  struct AuxBeat {
+    std::uint32_t offset = 0;
+    std::uint64_t data = 0;
+  };
+  std::array<AuxBeat, 2> aux_beats_{};  // one a bus
+  std::uint8_t aux_count_ = 0;
 
   // Dispatcher.
   bool run_ = false, push_ = false;
@@ -101,7 +104,6 @@ class ControlAgent final : public memory::AgentClient {
 
   std::array<std::uint64_t, 2> read_q_{};  // read data registers, one a bus
   std::vector<Fault> faults_;
-  std::string unsupported_;
 
   std::uint64_t dispatched_ = 0, signals_ = 0, mailbox_sent_ = 0, mailbox_received_ = 0, rx_lost_ = 0,
                 starved_cycles_ = 0, writes_ = 0, reads_ = 0;

@@ -179,11 +179,6 @@ bool Runner::waits_for_world() const {
 
 // True when the run is over.
 bool Runner::check(sim::Cycle now) {
-  for (const MeshSystem& mesh : system_.meshes())
-    if (mesh.control_agent != nullptr && !mesh.control_agent->unsupported().empty()) {
-      finish(arch::ExitStatus::kUserError, mesh.control_agent->unsupported());
-      return true;
-    }
   for (const Finding& finding : findings(system_))
     if (finding.severity == Finding::Severity::kUnsupported) {
       finish(arch::ExitStatus::kUserError, finding.line());

@@ -20,9 +20,20 @@ using arch::FlitType;
 using sim::Cycle;
 namespace reg = arch::agent;
 
-struct FixedAux final : memory::AuxSource {
+struct FixedAux final : memory::AuxWindow {
+  struct Write {
+    Cycle cycle;
+    std::uint32_t offset;
+    std::uint64_t data;
+    bool operator==(const Write&) const = default;
+  };
   std::uint64_t value = 0;
+  std::vector<Write> writes;
+  void aux_write(Cycle now, std::uint32_t offset, std::uint64_t data) override {
+    writes.push_back({now, offset, data});
+  }
   std::uint64_t aux_stat() const override { return value; }
+  std::uint64_t aux_status(unsigned word) const override { return value != 0 ? 0x100 + word : 0; }
 };
 
 class AgentBench final : public AgentProbe {

@@ -169,6 +169,7 @@ TEST(Orchestrator_S3_Map, UnlistedAndUnalignedOffsetsReadZero) {
     const bool rx = offset >= 0x180 && offset < 0x1A8, node = offset >= 0x1000 && offset < 0x2000;
     std::uint64_t want = 0;
     if (rx) want = b.peek(offset & ~7u);
+    if (offset >= 0x80 && offset < 0x100) want = 0x100 + (offset - 0x80) / 8;  // AUX_STATW
     if (node && ((offset >> 3) & 255) == 0xFF) want = 0x0100000002000101;
     if (readable.contains(offset)) {
       EXPECT_NE(b.peek(offset), 0u) << offset;
@@ -220,6 +221,26 @@ TEST(Orchestrator_S3_Map, RegisterWidths) {
     b.run(b.now + 1);
     EXPECT_EQ(b.peek(offset), width == 64 ? ~0ull : (1ull << width) - 1) << offset;
   }
+}
+
+TEST(Orchestrator_S4_Aux, WritesReachTheClientOneCycleAfterTheirBeat) {
+  AgentBench b;
+  b.write(5, reg::kAuxCfgMover, 0x10808);
+  b.write(9, reg::kAuxCfgMover + 0x15, ~0ull);      // the low three bits do not count
+  b.write(10, reg::kAuxCfgInterlink + 0x78, 7, 0);  // nor do the byte strobes
+  b.write(11, reg::kAuxCfgEnd, 1);
+  b.run(20);
+  using Writes = std::vector<FixedAux::Write>;
+  EXPECT_EQ(b.aux.writes, (Writes{{6, 0x00, 0x10808}, {10, 0x10, ~0ull}, {11, 0xF8, 7}}));
+}
+
+TEST(Orchestrator_S4_Aux, StatusWordsAreTheClients) {
+  AgentBench b;
+  EXPECT_EQ(b.peek(reg::kAuxStatW), 0u);
+  b.aux.value = 0x0000010042000800;
+  EXPECT_EQ(b.peek(reg::kAuxStat), 0x0000010042000800u);
+  for (unsigned word = 0; word < reg::kAuxStatWords; ++word)
+    EXPECT_EQ(b.peek(reg::kAuxStatW + 8 * word), 0x100 + word);
 }
 
 TEST(Orchestrator_S3_Map, CapsOfAnotherGrid) {

@@ -246,11 +246,5 @@ TEST(Runner_Faults, AccessOutsideTheDramIsNamed) {
   EXPECT_THAT(r.message, AllOf(HasSubstr("cluster@1,1"), HasSubstr("0x3ffffff000")));
 }
 
-TEST(Runner_Later, MoverWindowIsRefusedByName) {
-  const RunResult r = run("mesh1", "write AUX_CFG_MOVER[1] = 5\n quiet 10\n");
-  EXPECT_EQ(r.status, ExitStatus::kUserError);
-  EXPECT_THAT(r.message, HasSubstr("memory mover"));
-}
-
 }  // namespace
 }  // namespace ktpu::platform::test
