@@ -49,6 +49,10 @@ std::uint64_t Entry::read() const {
   return width >= 64 ? value : value & ((1ull << width) - 1);
 }
 
+std::string_view Entry::engine() const {
+  return priority == 0 ? std::string_view() : std::string_view(path).substr(0, path.rfind(".cycles."));
+}
+
 std::string Entry::describe() const {
   std::string text =
       fmt::format("{}\n  kind:     {}, {} bit{}{}\n", path, kind_name(kind), width, width == 1 ? "" : "s",

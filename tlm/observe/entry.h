@@ -44,6 +44,7 @@ struct Entry {
   std::string_view formula;    // how it is worked out, when it is
   std::string_view source;     // which implementation it came from: "model", "rtl", ...
   std::string_view node;       // the unit or link it belongs to
+  unsigned priority = 0;       // of an exclusive state of an engine: 1 wins over 2; 0: it is none
   sim::Unit* owner = nullptr;  // the unit that visits it; null for wires and values of the platform
   Location location;
 
@@ -52,6 +53,8 @@ struct Entry {
   std::uint64_t read() const;
   // Whether read() is a plain load (false: it visits a unit or calls a function).
   bool is_direct() const { return location.rewalk == nullptr && location.function == nullptr; }
+  // Exclusive states: the name of the engine whose cycles these are, "cluster@2,1.sweep".
+  std::string_view engine() const;
   // Everything known about it, in a few lines: kind, width, unit, sentence, formula, source.
   std::string describe() const;
 };

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "arch/encoding/quirks.h"
+#include "tlm/observe/engines.h"
 #include "tlm/observe/glob.h"
 #include "tlm/observe/standard_metrics.h"
 
@@ -55,9 +56,10 @@ std::string explain_quirk(const arch::Quirk& quirk) {
 
 std::string explain_metric(const Metric& metric) {
   return fmt::format("{}\n  of:       {}\n  unit:     {}\n  meaning:  {}\n  formula:  {}\n", metric.name,
-                     metric.over == Over::kRun     ? std::string("the run")
-                     : metric.over == Over::kUnits ? fmt::format("units '{}'", metric.pattern)
-                                                   : fmt::format("links '{}'", metric.pattern),
+                     metric.over == Over::kRun       ? std::string("the run")
+                     : metric.over == Over::kUnits   ? fmt::format("units '{}'", metric.pattern)
+                     : metric.over == Over::kEngines ? fmt::format("engines '{}'", metric.pattern)
+                                                     : fmt::format("links '{}'", metric.pattern),
                      metric.unit, metric.sentence, metric.formula);
 }
 
@@ -100,8 +102,34 @@ bool ends_in(std::string_view full, std::string_view name) {
          (full.size() > name.size() && full.ends_with(name) && full[full.size() - name.size() - 1] == '.');
 }
 
+// A state of an engine with the order in which its states win.
+std::string describe(const Entry& entry, const Registry& registry) {
+  std::string text = entry.describe();
+  if (entry.priority == 0) return text;
+  std::string order;
+  std::size_t states = 0;
+  for (const Entry* state : states_of(entry.engine(), registry)) {
+    order += fmt::format("{}{}", order.empty() ? "" : " > ", short_name(*state));
+    ++states;
+  }
+  return text + fmt::format("  priority: {} of {}: {} (when several hold, the first one counts the cycle)\n",
+                            entry.priority, states, order);
+}
+
+std::optional<std::string> explain_engine(std::string_view name, const Registry& registry) {
+  for (const EngineCycles& engine : engines_of(registry)) {
+    if (!ends_in(engine.name, name)) continue;
+    std::string text = fmt::format(
+        "{}\n  an engine; in every cycle it is in the first of these states that holds:\n", engine.name);
+    for (const Entry* state : engine.states)
+      text += fmt::format("  {:<14} {}\n", short_name(*state), state->sentence);
+    return text;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> explain_entry(std::string_view name, const Registry& registry) {
-  if (const Entry* entry = registry.find(name)) return entry->describe();
+  if (const Entry* entry = registry.find(name)) return describe(*entry, registry);
   const Entry* first = nullptr;
   std::size_t count = 0;
   for (const Entry& entry : registry.entries()) {
@@ -110,7 +138,7 @@ std::optional<std::string> explain_entry(std::string_view name, const Registry& 
     ++count;
   }
   if (first == nullptr) return std::nullopt;
-  std::string text = first->describe();
+  std::string text = describe(*first, registry);
   if (count > 1) text += fmt::format("  also:     {} more with this name in this machine\n", count - 1);
   return text;
 }
@@ -130,7 +158,8 @@ std::string explain(std::string_view name, const Statistics* statistics) {
     if (fact.name == name)
       return fmt::format("{}\n  unit:     {}\n  meaning:  {}\n", fact.name, fact.unit, fact.sentence);
   if (statistics != nullptr)
-    if (const auto text = explain_entry(name, statistics->registry())) return *text;
+    for (const auto explain_one : {explain_entry, explain_engine})
+      if (const auto text = explain_one(name, statistics->registry())) return *text;
   const std::vector<Metric>& metrics = statistics != nullptr ? statistics->metrics() : standard_metrics();
   for (const Metric& metric : metrics)
     if (ends_in(name, metric.name) || ends_in(metric.name, name)) return explain_metric(metric);

@@ -67,6 +67,7 @@ class RegistryWalk final : public ScopedArchive {
     entry.unit = registry_.intern(info.unit);
     entry.sentence = registry_.intern(info.sentence);
     entry.formula = registry_.intern(info.formula);
+    entry.priority = info.priority;
     entry.source = registry_.intern(source_);
     entry.node = registry_.intern(unit_.name());
     entry.owner = &unit_;

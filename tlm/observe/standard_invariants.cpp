@@ -19,6 +19,14 @@ constexpr const char* kMemoryUnderWay =
 
 const std::vector<Invariant>& standard_invariants() {
   static const std::vector<Invariant> kInvariants{
+      // --- cycles: every engine is in exactly one state in each
+      {.over = Over::kEngines,
+       .pattern = "*",
+       .name = "cycles_add_up",
+       .sentence = "The engine was in no state, or in two, in some cycle.",
+       .left = "sum(cycles.*)",
+       .right = "unit.cycles"},
+
       // --- flits sent = delivered + in flight + dropped, unit by unit: links between them lose nothing
       {.over = Over::kUnits,
        .pattern = "router@*",

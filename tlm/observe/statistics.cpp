@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "arch/error.h"
+#include "tlm/observe/engines.h"
 #include "tlm/observe/glob.h"
 
 namespace ktpu::observe {
@@ -20,7 +21,8 @@ class MachineNames final : public Names {
  public:
   MachineNames(const Registry& registry, const RunFacts& facts) : registry_(registry), facts_(facts) {}
 
-  std::string_view node;  // where formulas are looked up first; empty: the run
+  std::string_view node;            // where formulas are looked up first; empty: the run
+  const sim::Unit* unit = nullptr;  // whose clock unit.cycles is of
   std::unordered_map<std::string, std::optional<double>> metrics;
 
   std::optional<double> value(std::string_view name) const override {
@@ -52,6 +54,8 @@ class MachineNames final : public Names {
   }
   std::optional<double> fact(std::string_view name) const {
     if (name == "run.cycles") return static_cast<double>(facts_.cycles);
+    if (name == "unit.cycles" && unit != nullptr && unit->engine() != nullptr)
+      return static_cast<double>(unit->engine()->now());
     if (name == "run.clock_mhz") return facts_.clock_mhz;
     if (name == "run.machine_cycles") return cycles(facts_.machine_cycles);
     if (name == "run.total_cycles") return cycles(facts_.total_cycles);
@@ -202,6 +206,14 @@ std::vector<Violation> Statistics::check() const {
   for (std::size_t i = 0; i < invariants_.size(); ++i) {
     if (invariants_[i].over == Over::kRun) {
       check_one(i, "");
+      continue;
+    }
+    if (invariants_[i].over == Over::kEngines) {
+      for (const EngineCycles& engine : engines_of(registry_)) {
+        names.unit = engine.states.front()->owner;
+        check_one(i, engine.name);
+      }
+      names.unit = nullptr;
       continue;
     }
     for (const Node& node : registry_.nodes())

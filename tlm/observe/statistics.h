@@ -17,7 +17,7 @@
 namespace ktpu::observe {
 
 // What only the platform knows. Formulas see these as run.cycles, run.clock_mhz, run.machine_cycles,
-// run.total_cycles.
+// run.total_cycles. Formulas over units and engines also know unit.cycles, those of the unit's own clock.
 struct RunFacts {
   sim::Cycle cycles = 0;  // simulated, from the first cycle with reset low
   double clock_mhz = 0;   // of the fabric clock; 0 = unknown: nothing in nanoseconds or per second
@@ -29,7 +29,8 @@ struct RunFacts {
 
 // What a metric or invariant is evaluated once for: the run, or every unit or link a pattern matches ("*",
 // "cluster@*"; the "mN." of a machine with several meshes is ignored when matching).
-enum class Over : std::uint8_t { kRun, kUnits, kLinks };
+// Engines are the parts of units that count exclusive states (tlm/sim/attribution.h): "cluster@2,1.sweep".
+enum class Over : std::uint8_t { kRun, kUnits, kLinks, kEngines };
 
 // In `formula` a name is looked up below the node first, then as a full name, then among the facts and the
 // metrics before it. A name that is nowhere is an error of this program, unless `optional`: then the metric

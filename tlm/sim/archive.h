@@ -24,6 +24,7 @@ struct ValueInfo {
   std::string_view unit = {};      // counters: "cycles", "flits", "bytes", "commands", ...
   std::string_view sentence = {};  // counters: what one unit of it means
   std::string_view formula = {};   // counters that are derived: how
+  unsigned priority = 0;           // exclusive states of an engine (attribution.h): 1 wins over 2; 0: none
 };
 
 class Archive {
@@ -54,6 +55,20 @@ class Archive {
                std::string_view formula = {}) {
     on_value(name, &value, sizeof value, ValueInfo{ValueKind::kCounter, 64, unit, sentence, formula});
   }
+  // A counter of the cycles of one exclusive state of an engine: see attribution.h.
+  void exclusive(std::string_view name, std::uint64_t& value, unsigned priority, std::string_view sentence) {
+    on_value(name, &value, sizeof value,
+             ValueInfo{ValueKind::kCounter, 64, "cycles", sentence,
+                       "counted in the run; the states of an engine add up to all its cycles", priority});
+  }
+  // What a unit needs to go on as it would have, and nobody wants to see: how far a lazily kept counter is.
+  // Checkpoints keep it; it is neither state of the machine nor a statistic, and differs between a run that
+  // skips idle cycles and one that does not.
+  template <typename T>
+  void bookkeeping(std::string_view name, T& value) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+    on_bookkeeping(name, &value, sizeof(T));
+  }
   // A part of a unit: names inside are prefixed with `name` and a dot.
   template <typename F>
   void scope(std::string_view name, F&& body) {
@@ -66,6 +81,7 @@ class Archive {
   virtual void on_value(std::string_view name, void* value, std::size_t bytes, const ValueInfo& info) = 0;
   virtual void on_computed(std::string_view /*name*/, std::uint64_t /*value*/, const ValueInfo& /*info*/) {}
   virtual void on_memory(std::string_view name, void* data, std::size_t element_bytes, std::size_t count) = 0;
+  virtual void on_bookkeeping(std::string_view /*name*/, void* /*value*/, std::size_t /*bytes*/) {}
   virtual void on_enter(std::string_view name) = 0;
   virtual void on_leave() = 0;
 };
