@@ -23,14 +23,14 @@ TEST_F(Cli, RefusesCommandLines) {
   expect_refused({"-t", "mesh1", worked, "second.bin"}, {"second.bin"});
   expect_refused({"-t"}, {"--topology"});
   for (const char* flag : {"--atol", "--rtol"}) expect_refused({"-t", "mesh1", worked, flag, "-1"}, {flag});
-  for (const char* flag : {"--max-cycles", "--watchdog", "--vcd-limit", "--vcd-last"}) {
+  for (const char* flag : {"--max-cycles", "--watchdog", "--vcd-limit", "--wave-on-error"}) {
     expect_refused({"-t", "mesh1", worked, "--vcd", "w.vcd", flag, "0"}, {flag});
     expect_refused({"-t", "mesh1", worked, "--vcd", "w.vcd", flag, "many"}, {flag});
     expect_refused({"-t", "mesh1", worked, "--vcd", "w.vcd", flag, "-5"}, {flag});
     expect_refused({"-t", "mesh1", worked, "--vcd", "w.vcd", flag, "99999999999999999999999"}, {flag});
   }
   expect_refused({"-t", "mesh1", worked, "--vcd-scope", "*"}, {"--vcd"});
-  expect_refused({"-t", "mesh1", worked, "--vcd-last", "5"}, {"--vcd"});
+  expect_refused({"-t", "mesh1", worked, "--wave-on-error", "5"}, {"--vcd"});
   expect_refused({"-t", "mesh1", worked, "--vcd", "w.vcd", "--vcd-scope", "clustr*"}, {"clustr"});
 }
 
@@ -181,8 +181,8 @@ TEST_F(Cli, Status4NamesTheBlockedUnitsAndKeepsTheLastWaves) {
   const std::string program = assemble(
       "stage 0 {\n fill a n=1 from=0 txn=1 last\n}\ncredit 32\nkick (1,1) slots=0..0\n"
       "poll SIG_DONE & 0xffff == 2\n");
-  const Finished f = sim({"-t", "mesh1", "-q", program, "--watchdog", "2000", "--vcd", "w.vcd", "--vcd-last",
-                          "100", "--stats", "s.json"});
+  const Finished f = sim({"-t", "mesh1", "-q", program, "--watchdog", "2000", "--vcd", "w.vcd",
+                          "--wave-on-error", "100", "--stats", "s.json"});
   EXPECT_EQ(f.status, 4);
   EXPECT_THAT(f.err, AllOf(HasSubstr("no progress since cycle"), HasSubstr("host"), HasSubstr("SIG_DONE"),
                            HasSubstr("fewer signals")));

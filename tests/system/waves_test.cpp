@@ -89,8 +89,9 @@ TEST_F(Waves, TheLastCyclesBeforeAFailureAreKept) {
         "stage 0 {\n fill a n=1 from=0x80000000 txn=1 last\n}\ncredit 32\nkick (1,1) slots=0..0\n"
         "poll SIG_DONE & 0xffff == 2\n");
   ASSERT_EQ(run("ktpu-asm", {"p.kasm", "-o", "p.bin"}).status, 0);
-  const Finished f = sim({"-t", "mesh8", "p.bin", "-q", "--watchdog", "1000", "--vcd", "w.vcd", "--vcd-last",
-                          "60", "--vcd-scope", "agent.host_bus.*", "--vcd-scope", "host.*"});
+  const Finished f =
+      sim({"-t", "mesh8", "p.bin", "-q", "--watchdog", "1000", "--vcd", "w.vcd", "--wave-on-error", "60",
+           "--vcd-scope", "agent.host_bus.*", "--vcd-scope", "host.*"});
   EXPECT_EQ(f.status, 4);
   const VcdReader vcd = VcdReader::from_file((folder / "w.vcd").string());
   EXPECT_GT(vcd.total_changes(), 30u) << "the host polls every three cycles";
