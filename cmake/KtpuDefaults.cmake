@@ -21,7 +21,7 @@ target_compile_options(ktpu_warnings INTERFACE
   $<$<BOOL:${KTPU_WERROR}>:-Werror>)
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
   # What the sanitizers add makes GCC 12 see uninitialised values in <regex>.
-  target_compile_options(ktpu_warnings INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(ktpu_warnings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
 # ktpu_add_library(name SOURCES a.cpp ... [DEPS ktpu::x ...] [PRIVATE_DEPS ...])
