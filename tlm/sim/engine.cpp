@@ -46,6 +46,7 @@ void Engine::place(Unit& unit, std::size_t index) {
 
 // A unit may have let wires lapse that nobody looked at: all run in the next cycle.
 void Engine::add(Observer& observer) {
+  if constexpr (!kTracing) throw arch::UserError("waves are not built in: configure with -DKTPU_TRACING=ON");
   observers_.push_back(&observer);
   if (elaborated_) next_ = all_;
 }
@@ -185,7 +186,8 @@ void Engine::step() {
     for (std::uint64_t bits = active_[w]; bits != 0; bits &= bits - 1)
       units_[w * 64 + static_cast<std::size_t>(std::countr_zero(bits))]->drive(now_);
   if (!mealy_.empty()) settle_all();
-  for (Observer* observer : observers_) observer->on_cycle(now_);
+  if constexpr (kTracing)
+    for (Observer* observer : observers_) observer->on_cycle(now_);
   const Cycle now = now_++;  // wake_at() during clock() counts from the next cycle
   ++cycles_run_;
   for (std::size_t w = 0; w < words_; ++w) {
@@ -234,13 +236,15 @@ void Engine::skip_to(Cycle cycle) {
 
 void Engine::jump(Cycle cycle) {
   if (cycle == now_) return;
-  const Cycle first = now_;
-  for (Observer* observer : observers_) {
-    if (observer->wants_skipped_cycles())
-      for (; now_ < cycle; ++now_) observer->on_cycle(now_);
-    else
-      observer->on_skip(first, cycle);
-    now_ = first;
+  if constexpr (kTracing) {
+    const Cycle first = now_;
+    for (Observer* observer : observers_) {
+      if (observer->wants_skipped_cycles())
+        for (; now_ < cycle; ++now_) observer->on_cycle(now_);
+      else
+        observer->on_skip(first, cycle);
+      now_ = first;
+    }
   }
   now_ = cycle;
 }

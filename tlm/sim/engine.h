@@ -13,6 +13,14 @@
 
 namespace ktpu::sim {
 
+// Whether this build can be watched (waves). Without, the cycle loop holds no trace of observers: the option
+// exists to show what they cost.
+#ifdef KTPU_NO_TRACING
+inline constexpr bool kTracing = false;
+#else
+inline constexpr bool kTracing = true;
+#endif
+
 // Looks at a settled cycle before it is committed. It must not change units or links.
 class Observer {
  public:
@@ -35,9 +43,9 @@ class Engine {
   // Elaboration. Units and observers must outlive the engine's last step.
   void add(Unit& unit);
   void add(LinkBase& link) { links_.push_back(&link); }
-  void add(Observer& observer);
+  void add(Observer& observer);  // throws UserError in a build without tracing
   void remove(Observer& observer);
-  bool observed() const { return !observers_.empty(); }
+  bool observed() const { return kTracing && !observers_.empty(); }
   // Orders the Mealy units and resets everything; call once after the last add().
   void elaborate();
   // Reset of all units; cycle numbers go on, `now()` is the first cycle with reset low.
