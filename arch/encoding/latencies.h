@@ -68,6 +68,11 @@ inline constexpr NamedConstant kDramFifoW{"DramFifoW", 64, "write data FIFO"};
 inline constexpr NamedConstant kDramFifoB{"DramFifoB", 16, "write response FIFO"};
 inline constexpr NamedConstant kDramFifoAr{"DramFifoAr", 16, "read address FIFO"};
 inline constexpr NamedConstant kDramFifoR{"DramFifoR", 64, "read data FIFO"};
+// Staging memory and host upload, memory.md sections 7.2 and 8.
+inline constexpr NamedConstant kStagingRead{"StagingRead", 6,
+                                            "converged staging: cycles a beat read, and grant to beat 0"};
+inline constexpr NamedConstant kStagingEntry{"StagingEntry", 4, "port-local staging: read latency of an entry"};
+inline constexpr NamedConstant kUploadAddress{"UploadAddress", 2, "upload: quantiser done to write address"};
 // Matmul cluster, cluster.md sections 2 and 13.3.
 inline constexpr NamedConstant kAcuFifoDepth{"AcuFifoDepth", 64, "accumulator command FIFO"};
 inline constexpr NamedConstant kDrainDepth{"DrainDepth", 128, "drain queue"};
@@ -83,7 +88,7 @@ inline constexpr NamedConstant kAcuEmit{"AcuEmit", 8, "accumulator command to FP
 inline constexpr NamedConstant kL1Read{"L1Read", 1, "cluster L1 read"};
 inline constexpr NamedConstant kTileRead{"TileRead", 2, "tile RAM read"};
 
-inline constexpr std::array<NamedConstant, 49> kAll{
+inline constexpr std::array<NamedConstant, 52> kAll{
     kFifo,           kFifoExtra,       kAsyncFifo,     kAsyncFifoExtra, kSkid,           kRouterHop,
     kRouterPorts,    kRouterFifoReset, kSignalDepth,   kDoneToSignal,   kCtrlReply,      kAdapterUp,
     kTxDepth,        kRxDepth,         kStageFlits,    kKickToFlit,     kTxKickToFlit,   kDispatchPeriod,
@@ -92,7 +97,7 @@ inline constexpr std::array<NamedConstant, 49> kAll{
     kDramWriteMux,   kDramFifoAw,      kDramFifoW,     kDramFifoB,      kDramFifoAr,     kDramFifoR,
     kAcuFifoDepth,   kDrainDepth,      kDrainLimit,    kDrainBurst,     kReuseMin,       kIssueToOperands,
     kCascade,        kIssueToCommand,  kAcuWrite,      kAcuSend,        kAcuEmit,        kL1Read,
-    kTileRead};
+    kTileRead,       kStagingRead,     kStagingEntry,  kUploadAddress};
 }  // namespace latency
 
 }  // namespace ktpu::arch

@@ -37,6 +37,8 @@ DramPath::DramPath(const Config& config, DramDevice& device, MisuseLog& misuse)
     throw arch::UserError::make("reads_in_flight is {}: it must be 1..{}", config.reads_in_flight,
                                 kMaxReadsInFlight);
   KTPU_CHECK(config.requesters <= kMaxRequesters, "{} requesters", config.requesters);
+  if (config.staging)
+    staging_ = std::make_unique<ConvergedStore>(config.requesters, config.mesh_id, misuse);
 }
 
 std::vector<sim::Fifo<DramPath::ReadWord>> DramPath::make_read_fifos(const Config& config,
@@ -55,7 +57,7 @@ std::vector<sim::Fifo<DramPath::ReadWord>> DramPath::make_read_fifos(const Confi
 
 void DramPath::attach(unsigned requester, DramWires& wires) {
   KTPU_CHECK(requester < config_.requesters, "requester {} of {}", requester, config_.requesters);
-  requesters_[requester].wires = &wires;
+  requesters_[requester].wires = wires_[requester] = &wires;
   attached_ = std::max(attached_, requester + 1);
 }
 
@@ -73,6 +75,7 @@ void DramPath::reset(sim::Cycle start) {
   b_.reset();
   for (auto& fifo : r_) fifo.reset();
   order_.reset();
+  if (staging_ != nullptr) staging_->reset();
   mux_open_ = pulse_ = false;
   packing_ = {};
   device_.reset(start);
@@ -99,16 +102,43 @@ void DramPath::check_address(sim::Cycle now, std::uint64_t addr, arch::Coord ori
   if (arch::address::special(addr))
     misuse_.add(
         {MisuseKind::kAperture, now, origin, addr,
-         fmt::format("{} at {:#012x}, an aperture that nothing serves here; it goes to DRAM with bit 39 "
-                     "set",
-                     what, addr)});
+         fmt::format("{} at {:#012x}: nothing serves aperture {:#x} of mesh {} for this requester; it goes to "
+                     "DRAM with bit 39 set",
+                     what, addr, arch::address::aperture(addr), arch::address::mesh(addr))});
   else if (arch::address::mesh(addr) != config_.mesh_id)
     misuse_.add({MisuseKind::kForeignMesh, now, origin, addr,
                  fmt::format("{} at {:#012x} names mesh {}, but it goes to the memory of mesh {}", what, addr,
                              arch::address::mesh(addr), config_.mesh_id)});
 }
 
-// Adapters and arbiters. Both arbiters decide on the vector registered in the cycle before.
+// The adapters: what each requester presents, and to whom. The staging memory sits between them and the DRAM
+// port; it and DRAM never serve the same requester and direction at once (section 7.2).
+void DramPath::present(sim::Cycle now) {
+  presented_ = {};
+  for (unsigned i = 0; i < attached_; ++i) {
+    Requester& r = requesters_[i];
+    if (r.wires == nullptr || !(r.wires->ar_valid || r.wires->aw_valid)) continue;
+    if (!r.held) {
+      r.held = true;
+      r.held_write = r.wires->aw_valid;
+      r.since = now;
+    }
+    const std::uint32_t bit = 1u << i;
+    if (staging_ != nullptr) {
+      if (staging_->claims(r.held_write ? r.wires->aw_addr : r.wires->ar_addr)) {
+        if (!at_dram(r)) (r.held_write ? presented_.staged_writes : presented_.staged_reads) |= bit;
+        continue;
+      }
+      if (staging_->runs(i, r.held_write)) continue;
+    }
+    if (r.held_write)
+      presented_.writes |= bit;
+    else if (r.in_flight < config_.reads_in_flight)
+      presented_.reads |= bit;
+  }
+}
+
+// Both arbiters decide on the vector registered in the cycle before.
 void DramPath::grant(sim::Cycle now) {
   const bool ar_room = !read_.push_valid || !ar_.full();
   const bool aw_room = !write_.push_valid || (!aw_.full() && !order_.full());
@@ -122,23 +152,9 @@ void DramPath::grant(sim::Cycle now) {
     write_.push_valid = false;
   }
 
-  std::uint32_t reads = 0, writes = 0;
-  for (unsigned i = 0; i < attached_; ++i) {
-    Requester& r = requesters_[i];
-    if (r.wires == nullptr || !(r.wires->ar_valid || r.wires->aw_valid)) continue;
-    if (!r.held) {
-      r.held = true;
-      r.held_write = r.wires->aw_valid;
-      r.since = now;
-    }
-    if (r.held_write)
-      writes |= 1u << i;
-    else if (r.in_flight < config_.reads_in_flight)
-      reads |= 1u << i;
-  }
-
+  present(now);
   const int reader = ar_room ? pick(read_) : -1;
-  read_.requests = reads;
+  read_.requests = presented_.reads;
   read_.blocked = 0;
   if (reader >= 0) {
     const unsigned i = static_cast<unsigned>(reader);
@@ -157,7 +173,7 @@ void DramPath::grant(sim::Cycle now) {
     check_address(now, w.ar_addr, w.ar_origin, false);
   }
   const int writer = aw_room ? pick(write_) : -1;
-  write_.requests = writes;
+  write_.requests = presented_.writes;
   write_.blocked = 0;
   if (writer >= 0) {
     const unsigned i = static_cast<unsigned>(writer);
@@ -169,10 +185,15 @@ void DramPath::grant(sim::Cycle now) {
     push_order_ = {w.aw_beats, static_cast<std::uint16_t>(i),
                    static_cast<std::uint16_t>((w.aw_addr >> 5) & (lanes_ - 1))};
     write_.push_valid = true;
+    ++r.writes_in_flight;
     r.held = false;
     r.wires->aw_granted = true;
     write_wait_ += now - r.since;
     check_address(now, w.aw_addr, w.aw_origin, true);
+  }
+  if (staging_ != nullptr) {
+    const int staged = staging_->clock(now, presented_.staged_reads, presented_.staged_writes, wires_.data());
+    if (staged >= 0) requesters_[static_cast<unsigned>(staged)].held = false;
   }
 }
 
@@ -259,7 +280,10 @@ bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
   grant(now);
   move_write_data(now, w_full);
   for (auto& fifo : r_) return_read_data(now, fifo);
-  if (pulse_) requesters_[pulse_id_].wires->b = true;
+  if (pulse_) {
+    requesters_[pulse_id_].wires->b = true;
+    --requesters_[pulse_id_].writes_in_flight;
+  }
   pulse_ = b_.readable(now);
   if (pulse_) {
     pulse_id_ = static_cast<std::uint8_t>(b_.head());
@@ -293,11 +317,20 @@ sim::Cycle DramPath::next(sim::Cycle now) const {
   for (unsigned i = 0; i < attached_; ++i) {
     const Requester& r = requesters_[i];
     if (r.wires == nullptr || !(r.wires->ar_valid || r.wires->aw_valid)) continue;
-    if (!r.held || r.held_write || r.in_flight < config_.reads_in_flight) return soon;
+    if (!r.held) return soon;
+    if (staging_ != nullptr) {  // what it waits for otherwise is an event after which this is worked out again
+      if (staging_->claims(r.held_write ? r.wires->aw_addr : r.wires->ar_addr)) {
+        if (staging_->idle() && !at_dram(r)) return soon;
+        continue;
+      }
+      if (staging_->runs(i, r.held_write)) continue;
+    }
+    if (r.held_write || r.in_flight < config_.reads_in_flight) return soon;
   }
   const DramOutputs& out = device_.out();
   if ((out.r_valid && !r_[read_fifo(out.r_id)].full()) || (out.b_valid && !b_.full())) return soon;
   sim::Cycle next = device_due_;
+  if (staging_ != nullptr) next = std::min(next, staging_->next(now, wires_[staging_->owner()]));
   if (mux_open_) {
     if (requesters_[mux_.id].wires->w_data != nullptr && !w_.full()) return soon;
   } else {
@@ -318,6 +351,7 @@ bool DramPath::idle() const {
     const Requester& r = requesters_[i];
     if (r.in_flight != 0 || (r.wires != nullptr && (r.wires->ar_valid || r.wires->aw_valid))) return false;
   }
+  if (staging_ != nullptr && !staging_->idle()) return false;
   return !read_.push_valid && !write_.push_valid && !mux_open_ && order_.empty() && aw_.empty() &&
          w_.empty() && b_.empty() && !pulse_ && write_bursts_ == responses_;
 }
@@ -342,9 +376,11 @@ void DramPath::visit(sim::Archive& archive) {
       archive.state("held", r.held, 1);
       archive.state("held_write", r.held_write, 1);
       archive.state("in_flight", r.in_flight, 7);
+      if (staging_ != nullptr) archive.state("writes_in_flight", r.writes_in_flight);
       archive.state("beats_left", r.tracks[0].beats, 9);
     });
   }
+  if (staging_ != nullptr) archive.scope("staging", [&] { staging_->visit(archive); });
   ar_.visit(archive, "ar_fifo");
   aw_.visit(archive, "aw_fifo");
   w_.visit(archive, "w_fifo");
@@ -383,6 +419,7 @@ void DramPath::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
     if (r.wires->aw_valid)
       waits.push_back({fmt::format("requester {}: write at {:#x} not granted", i, r.wires->aw_addr)});
   }
+  if (staging_ != nullptr) staging_->waits(waits);
   for (const auto& fifo : r_)
     if (!fifo.empty() && !requesters_[fifo.head().id].wires->r_ready)
       waits.push_back({fmt::format("read data of requester {} is not taken{}", fifo.head().id,

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The converged path to one DRAM master (memory.md sections 7.1 and 7.3): an adapter per requester, separate
-// read and write arbiters, the write-data mux, beat packing and the five asynchronous FIFOs of the DRAM bus.
+// The converged path to one DRAM master (memory.md sections 7.1 and 7.3): an adapter per requester, converged
+// staging if it is built (7.2), separate read and write arbiters, the write-data mux, beat packing and the
+// five asynchronous FIFOs of the DRAM bus.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "arch/flit.h"
+#include "tlm/memory/converged_store.h"
 #include "tlm/memory/dram_device.h"
 #include "tlm/memory/memory_probe.h"
 #include "tlm/memory/misuse.h"
@@ -52,6 +55,7 @@ class DramPath {
     unsigned requesters = 3;
     unsigned reads_in_flight = 1;  // RD_OUT, per requester
     unsigned mesh_id = 0;
+    bool staging = false;  // converged staging memory
   };
   DramPath(const Config& config, DramDevice& device, MisuseLog& misuse);
 
@@ -63,6 +67,8 @@ class DramPath {
   // The next cycle in which clock() must run, once everybody's registers are those of now + 1.
   sim::Cycle next(sim::Cycle now) const;
   bool idle() const;
+  // The converged staging memory, null if there is none.
+  ConvergedStore* staging() { return staging_.get(); }
 
   void visit(sim::Archive& archive);
   void waits(sim::Cycle now, std::vector<sim::Wait>& waits) const;
@@ -93,6 +99,7 @@ class DramPath {
     bool held_write = false;  // which one
     sim::Cycle since = 0;     // it was presented
     std::uint32_t in_flight = 0;
+    std::uint32_t writes_in_flight = 0;  // granted to DRAM, response not yet given
     std::uint32_t track_head = 0;
     std::array<ReadTrack, kMaxReadsInFlight> tracks{};
   };
@@ -105,6 +112,8 @@ class DramPath {
   };
 
   void grant(sim::Cycle now);
+  void present(sim::Cycle now);
+  bool at_dram(const Requester& r) const { return (r.held_write ? r.writes_in_flight : r.in_flight) != 0; }
   void move_write_data(sim::Cycle now, bool w_full);
   void return_read_data(sim::Cycle now, sim::Fifo<ReadWord>& fifo);
   std::size_t read_fifo(unsigned id) const { return r_.size() == 1 ? 0 : id; }
@@ -119,6 +128,15 @@ class DramPath {
   unsigned lanes_;  // R = bus bits / 256
   std::array<Requester, kMaxRequesters> requesters_;
   unsigned attached_ = 0;  // requesters_[attached_..] have no wires
+
+  // Presentations of the present cycle, a bit each: those the arbiters of the DRAM port see from the next
+  // cycle on, and those that the staging memory may claim.
+  struct Presented {
+    std::uint32_t reads = 0, writes = 0, staged_reads = 0, staged_writes = 0;
+  };
+  Presented presented_;  // valid within clock()
+  std::unique_ptr<ConvergedStore> staging_;
+  std::array<DramWires*, kMaxRequesters> wires_{};  // as in requesters_, for the staging memory
 
   Arbiter read_, write_;
   WriteOrder push_order_{};  // goes with write_.push

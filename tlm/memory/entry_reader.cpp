@@ -18,7 +18,7 @@ constexpr std::uint32_t kQuantBeats = arch::address::kEntryBytesFp16 / arch::kWo
 constexpr sim::Cycle kBeatRegister = 1;
 }  // namespace
 
-void EntryReader::reset() { *this = EntryReader(port_, reads_in_flight_); }
+void EntryReader::reset() { *this = EntryReader(port_, reads_in_flight_, staging_, store_); }
 
 void EntryReader::emit(arch::Flit& out) {
   const bool last_word = emit_.word + 1 == emit_.words;
@@ -43,6 +43,15 @@ void EntryReader::convert() {
   ++quantised_;
 }
 
+// An entry of the port's own staging memory comes whole; the next one is asked for in the cycle after it.
+void EntryReader::read_store(sim::Cycle now) {
+  store_->read(address_, {reinterpret_cast<std::uint8_t*>(buffer_.data()), entry_bytes_});
+  address_ = (address_ + entry_bytes_) & arch::address::kMask;
+  stored_at_ = now + 1 + arch::latency::kStagingEntry.value;
+  ++entries_;
+  state_ = State::kWait;
+}
+
 void EntryReader::clock(sim::Cycle now, const std::uint64_t* beat, bool emit_was_empty) {
   if (state_ == State::kWait && emit_was_empty) {
     emit_.valid = true;
@@ -54,11 +63,12 @@ void EntryReader::clock(sim::Cycle now, const std::uint64_t* beat, bool emit_was
     if (++entry_ == total_) {
       state_ = State::kIdle;
     } else {
-      state_ = State::kFill;
+      state_ = stored_ ? State::kStg : State::kFill;
       start_ = quant_;
     }
     return;
   }
+  if (state_ == State::kStg && stored_at_ <= now) read_store(now);
   if (state_ != State::kFill) return;
   if (start_) {
     start_ = false;
@@ -96,9 +106,36 @@ void EntryReader::take(sim::Cycle now, const arch::Flit& request, const arch::Me
   address_ = fields.addr;
   requested_ = entry_ = beats_ = 0;
   done_at_ = sim::kNever;
-  state_ = State::kFill;
-  start_ = quant_;
   ++requests_;
+  PortTarget target = port_target(address_, staging_);
+  // The store holds finished words only; a request for conversion goes out (section 7.2).
+  if (target == PortTarget::kStore && quant_) target = PortTarget::kPath;
+  stored_ = target == PortTarget::kStore;
+  if (target == PortTarget::kDrop) {
+    ++bursts_;
+    ++dropped_;
+    misuse.add({MisuseKind::kDroppedAperture, now, request.src(), fields.addr,
+                fmt::format("read of {} entries at {:#012x}: nothing serves aperture {:#x} of mesh {}; the "
+                            "request is dropped and never answered",
+                            total_, fields.addr, arch::address::aperture(fields.addr),
+                            arch::address::mesh(fields.addr))});
+    return;
+  }
+  if (stored_) {
+    state_ = State::kStg;
+    start_ = false;
+    stored_at_ = now + 1 + arch::latency::kStagingEntry.value;
+    requested_ = total_;  // no bursts
+    ++bursts_;            // the run counts once (section 4.6)
+    if (staging_aliases(address_, std::uint64_t{total_} * entry_bytes_))
+      misuse.add({MisuseKind::kStagingAlias, now, request.src(), fields.addr,
+                  fmt::format("read of {} entries at {:#012x} runs past the {} MiB of the staging memory: "
+                              "the address wraps",
+                              total_, fields.addr, arch::address::kStagingBytes >> 20)});
+  } else {
+    state_ = State::kFill;
+    start_ = quant_;
+  }
   if (txn_ + total_ > 256)
     misuse.add({MisuseKind::kTagOverflow, now, request.src(), fields.addr,
                 fmt::format("read of {} entries with tag {}: tags wrap at 256", total_, txn_)});
@@ -119,6 +156,7 @@ void EntryReader::issue(DramWires& wires) {
 
 sim::Cycle EntryReader::next(sim::Cycle now, bool beat_waits) const {
   if (emit_.valid || state_ == State::kWait) return now + 1;
+  if (state_ == State::kStg) return std::max(stored_at_, now + 1);
   if (state_ != State::kFill) return sim::kNever;
   if (start_ || (beat_waits && beats_ < entry_beats_)) return now + 1;
   return done_at_;  // kNever while beats are missing: they come as events
@@ -129,6 +167,8 @@ void EntryReader::visit(sim::Archive& archive) {
   archive.state("start", start_, 1);
   archive.state("quant", quant_, 1);
   archive.state("b_layout", b_layout_, 1);
+  archive.state("stored", stored_, 1);
+  archive.state("stored_at", stored_at_);
   archive.state("txn", txn_, 8);
   archive.state("destinations", destinations_, 3);
   archive.state("total", total_, 9);
@@ -149,6 +189,8 @@ void EntryReader::visit(sim::Archive& archive) {
   archive.counter("entries", entries_, "entries", "entries completely received from memory");
   archive.counter("quantised", quantised_, "entries", "entries converted from FP16 to MXFP7 on the way");
   archive.counter("responses", responses_, "flits", "MEM_RD_RESP flits of entry reads, peers included");
+  archive.counter("dropped", dropped_, "requests",
+                  "entry read requests for an aperture that nothing serves: taken and never answered");
 }
 
 void EntryReader::waits(std::vector<sim::Wait>& waits) const {

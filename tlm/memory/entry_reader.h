@@ -9,6 +9,7 @@
 #include "arch/encoding/payloads.h"
 #include "arch/flit.h"
 #include "tlm/memory/dram_path.h"
+#include "tlm/memory/staging.h"
 
 namespace ktpu::memory {
 
@@ -16,7 +17,10 @@ class EntryReader {
  public:
   // `port`: source of the responses. `reads_in_flight` entries may be requested before the first one is
   // complete; 1 is the reference.
-  EntryReader(arch::Coord port, unsigned reads_in_flight) : port_(port), reads_in_flight_(reads_in_flight) {}
+  // `store`: the port's own staging memory, null if there is none.
+  EntryReader(arch::Coord port, unsigned reads_in_flight, const StagingConfig& staging = {},
+              const SparseMemory* store = nullptr)
+      : port_(port), reads_in_flight_(reads_in_flight), staging_(staging), store_(store) {}
 
   void reset();
 
@@ -31,7 +35,7 @@ class EntryReader {
   void emit(arch::Flit& out);
   // The engine; `beat` is the R beat taken in this cycle or null.
   void clock(sim::Cycle now, const std::uint64_t* beat, bool emit_was_empty);
-  // Takes a request.
+  // Takes a request; one for an aperture that nobody serves is dropped, and the engine stays idle.
   void take(sim::Cycle now, const arch::Flit& request, const arch::MemReq& fields, MisuseLog& misuse);
   // Raises the next read address, if one is due and the wires are free.
   void issue(DramWires& wires);
@@ -48,6 +52,7 @@ class EntryReader {
     kIdle,
     kFill,  // taking beats, and converting the last of them
     kWait,  // entry complete, the emit buffer is not yet free
+    kStg,   // waiting for an entry of the port's own staging memory
   };
   struct Emit {
     bool valid = false;
@@ -59,13 +64,17 @@ class EntryReader {
   };
 
   void convert();
+  void read_store(sim::Cycle now);
 
   arch::Coord port_;
   unsigned reads_in_flight_;
+  StagingConfig staging_;
+  const SparseMemory* store_;
 
   State state_ = State::kIdle;
   bool start_ = false;  // transform start pulse
   bool quant_ = false, b_layout_ = false;
+  bool stored_ = false;  // the run is served by the port's own staging memory
   std::uint8_t txn_ = 0;
   std::uint8_t destinations_ = 1;
   std::array<arch::Coord, 4> destination_{};
@@ -80,10 +89,11 @@ class EntryReader {
   std::uint64_t address_ = 0;  // of the next burst
   // Transform: cycle in which `done` is high; kNever while it has not got its 8 beats.
   sim::Cycle done_at_ = sim::kNever;
+  sim::Cycle stored_at_ = 0;  // the next entry of the port's own staging memory is there
   alignas(32) std::array<std::array<std::uint64_t, 4>, 8> buffer_{};
   Emit emit_;
 
-  std::uint64_t bursts_ = 0, entries_ = 0, quantised_ = 0, requests_ = 0, responses_ = 0;
+  std::uint64_t bursts_ = 0, entries_ = 0, quantised_ = 0, requests_ = 0, responses_ = 0, dropped_ = 0;
 };
 
 }  // namespace ktpu::memory

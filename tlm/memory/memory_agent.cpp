@@ -26,11 +26,13 @@ MemoryAgent::MemoryAgent(std::string name, MemoryAgentConfig config, DramDevice&
   // Requesters (section 7): ports, host window, mover, and inbound remote with an interlink. Those beside the
   // ports never ask yet.
   path_ = std::make_unique<DramPath>(
-      DramPath::Config{count + 2 + config_.interlink, config_.reads_in_flight, config_.mesh_id}, dram_,
-      misuse_);
+      DramPath::Config{count + 2 + config_.interlink, config_.reads_in_flight, config_.mesh_id,
+                       config_.staging == StagingPlacement::kConverged},
+      dram_, misuse_);
   attachments_.resize(count);
   for (unsigned p = 0; p < count; ++p) {
-    ports_.push_back(std::make_unique<MemoryPort>(config_.ports[p], config_.reads_in_flight, misuse_));
+    ports_.push_back(std::make_unique<MemoryPort>(config_.ports[p], config_.reads_in_flight, misuse_,
+                                                  StagingConfig{config_.staging, config_.mesh_id}));
     path_->attach(p, ports_[p]->wires());
   }
 }
@@ -208,6 +210,11 @@ std::uint64_t MemoryAgent::aux_stat() const {
     writes += port->write_count();
   }
   return (reads & 0xFFFF) << 24 | (writes & 0xFFFF) << 8;
+}
+
+SparseMemory* MemoryAgent::staging(unsigned port) {
+  if (path_->staging() != nullptr) return &path_->staging()->memory();
+  return ports_.at(port)->store();
 }
 
 bool MemoryAgent::idle() const {

@@ -12,6 +12,7 @@
 #include "tlm/memory/dram_device.h"
 #include "tlm/memory/memory_probe.h"
 #include "tlm/memory/misuse.h"
+#include "tlm/memory/staging.h"
 #include "tlm/sim/link.h"
 #include "tlm/sim/unit.h"
 
@@ -25,6 +26,7 @@ struct MemoryAgentConfig {
   unsigned mesh_id = 0;            // 0..3
   bool interlink = false;          // one more requester at the DRAM port (memory.md section 7)
   unsigned reads_in_flight = 1;    // RD_OUT per requester, 1..64; 1 = reference
+  StagingPlacement staging = StagingPlacement::kNone;
 };
 
 class MemoryAgent final : public sim::Unit, public AuxWindow {
@@ -42,6 +44,8 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
 
   const MemoryAgentConfig& config() const { return config_; }
   const MisuseLog& misuse() const { return misuse_; }
+  // The staging memory that serves port `port` behind aperture 0; null if there is none.
+  SparseMemory* staging(unsigned port = 0);
   // Last cycle with a handshake on any DRAM channel; kNever before the first.
   sim::Cycle last_dram_handshake() const { return last_handshake_; }
   // Nothing queued, in flight or unfinished in the ports and on the way to DRAM.

@@ -22,12 +22,16 @@ bool is_entry_read(const arch::Flit& request) {
 }
 }  // namespace
 
-MemoryPort::MemoryPort(arch::Coord at, unsigned reads_in_flight, MisuseLog& misuse)
+MemoryPort::MemoryPort(arch::Coord at, unsigned reads_in_flight, MisuseLog& misuse,
+                       const StagingConfig& staging)
     : at_(at),
       misuse_(misuse),
+      staging_(staging),
+      store_(staging.placement == StagingPlacement::kPort ? std::make_unique<SparseMemory>(kStagingMemory)
+                                                          : nullptr),
       reads_(sim::FifoShape::sync(latency::kMemQueueDepth.value)),
       writes_in_(sim::FifoShape::sync(latency::kMemQueueDepth.value)),
-      reader_(at, reads_in_flight) {}
+      reader_(at, reads_in_flight, staging, store_.get()) {}
 
 void MemoryPort::reset() {
   reads_.reset();
@@ -84,13 +88,62 @@ void MemoryPort::pop_write_queue(sim::Cycle now) {
   writes_in_.pop(now);
 }
 
+// The write engine takes the next complete slot; its address is valid in the next cycle.
+void MemoryPort::begin_write(sim::Cycle now) {
+  slot_ = static_cast<std::uint8_t>(slots_.take(now));
+  const WriteSlot& slot = slots_.at(slot_);
+  write_beat_ = 0;
+  ++writes_;
+  const PortTarget target = port_target(slot.addr, staging_);
+  if (target == PortTarget::kDrop) {
+    state_ = State::kDrop;
+    ++dropped_;
+    misuse_.add({MisuseKind::kDroppedAperture, now, slot.src, slot.addr,
+                 fmt::format("write of {} words at {:#012x}: nothing serves aperture {:#x} of mesh {}; the "
+                             "data is dropped and never acknowledged",
+                             slot.length, slot.addr, arch::address::aperture(slot.addr),
+                             arch::address::mesh(slot.addr))});
+    return;
+  }
+  write_words_ += slot.length;
+  if (target == PortTarget::kStore) {
+    state_ = State::kStore;
+    if (staging_aliases(slot.addr, std::uint64_t{slot.length} * arch::kWordBytes))
+      misuse_.add({MisuseKind::kStagingAlias, now, slot.src, slot.addr,
+                   fmt::format("write of {} words at {:#012x} runs past the {} MiB of the staging memory: "
+                               "the address wraps",
+                               slot.length, slot.addr, arch::address::kStagingBytes >> 20)});
+    return;
+  }
+  state_ = State::kWrite;
+  wires_.aw_valid = true;
+  wires_.aw_addr = slot.addr;
+  wires_.aw_beats = slot.length;
+  wires_.aw_origin = slot.src;
+  wires_.w_data = slot.data[0].data();
+}
+
+// One word a cycle into the port's own staging memory, then its response.
+void MemoryPort::store_word() {
+  const WriteSlot& slot = slots_.at(slot_);
+  if (write_beat_ == slot.length) {
+    response_ = true;
+    return;
+  }
+  store_->write(slot.addr + std::uint64_t{write_beat_} * arch::kWordBytes,
+                {reinterpret_cast<const std::uint8_t*>(slot.data[write_beat_ % kWriteBeats].data()),
+                 arch::kWordBytes});
+  ++write_beat_;
+}
+
 void MemoryPort::clock(sim::Cycle now, const arch::Flit* in, bool out_taken) {
   // Registers as of this cycle; everything below sees these.
   const State was = state_;
   const bool reader_was_idle = reader_.idle();
   const bool emit_was_empty = !reader_.emitting();
   const bool room = !out_valid_ || out_taken;
-  const bool acknowledge = was == State::kWrite && (response_ || wires_.b);
+  if (was == State::kStore && !response_) store_word();
+  const bool acknowledge = (was == State::kWrite || was == State::kStore) && (response_ || wires_.b);
   const std::uint64_t* skid_beat = skid_size_ != 0 ? skid_[0].data.data() : nullptr;
   const int release = releasing_;
   releasing_ = -1;
@@ -139,17 +192,10 @@ void MemoryPort::clock(sim::Cycle now, const arch::Flit* in, bool out_taken) {
 
   // The next complete write, unless a plain read was faster.
   if (was == State::kIdle && state_ == State::kIdle && slots_.ready(now)) {
-    slot_ = static_cast<std::uint8_t>(slots_.take(now));
-    const WriteSlot& slot = slots_.at(slot_);
-    state_ = State::kWrite;
-    write_beat_ = 0;
-    wires_.aw_valid = true;
-    wires_.aw_addr = slot.addr;
-    wires_.aw_beats = slot.length;
-    wires_.aw_origin = slot.src;
-    wires_.w_data = slot.data[0].data();
-    ++writes_;
-    write_words_ += slot.length;
+    begin_write(now);
+  } else if (was == State::kDrop) {
+    releasing_ = slot_;
+    state_ = State::kIdle;
   }
   pop_write_queue(now);
   if (release >= 0) slots_.release(static_cast<unsigned>(release));
@@ -173,6 +219,7 @@ sim::Cycle MemoryPort::work_ahead(sim::Cycle now) const {
   const bool beat_waits = skid_size_ != 0;
   // A slot to release has its acknowledgement in the output register, so that covers it.
   if (out_valid_ || response_ || (state_ == State::kPlain && beat_waits)) return soon;
+  if (state_ == State::kStore || state_ == State::kDrop || releasing_ >= 0) return soon;
   sim::Cycle next = reader_.next(now, beat_waits);
   // Heads of queues; whatever blocks them otherwise is an event after which this is worked out again.
   const bool reader_free = reader_.idle() && !reader_.emitting() && state_ != State::kPlain;
@@ -198,7 +245,7 @@ void MemoryPort::visit(sim::Archive& archive) {
   archive.scope("slots", [&] { slots_.visit(archive); });
   archive.state("skid_size", skid_size_, 2);
   archive.memory("skid", skid_.data()->data.data(), 4 * skid_.size());
-  archive.state("state", state_, 2);
+  archive.state("state", state_, 3);
   archive.state("slot", slot_, 4);
   archive.state("write_beat", write_beat_, 5);
   archive.state("response", response_, 1);
@@ -216,6 +263,8 @@ void MemoryPort::visit(sim::Archive& archive) {
   archive.counter("writes", writes_, "bursts", "write bursts issued");
   archive.counter("write_words", write_words_, "words", "32-byte words of the write bursts issued");
   archive.counter("acks", acks_, "flits", "MEM_WR_ACK flits sent");
+  archive.counter("dropped", dropped_, "bursts",
+                  "writes to an aperture that nothing serves: taken and never acknowledged");
 }
 
 void MemoryPort::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "arch/flit.h"
@@ -17,7 +18,7 @@ namespace ktpu::memory {
 
 class MemoryPort {
  public:
-  MemoryPort(arch::Coord at, unsigned reads_in_flight, MisuseLog& misuse);
+  MemoryPort(arch::Coord at, unsigned reads_in_flight, MisuseLog& misuse, const StagingConfig& staging = {});
 
   static constexpr bool serves(arch::FlitType type) {
     return type == arch::FlitType::kMemRdReq || type == arch::FlitType::kMemWrReq ||
@@ -33,6 +34,8 @@ class MemoryPort {
 
   DramWires& wires() { return wires_; }
   arch::Coord at() const { return at_; }
+  // The port's own staging memory, null if there is none.
+  SparseMemory* store() { return store_.get(); }
 
   void reset();
   // One cycle, after the DRAM path's. `in`: the flit accepted by the intake, null if none.
@@ -56,6 +59,8 @@ class MemoryPort {
     kIdle,
     kWrite,  // a slot's burst, from its address to its acknowledgement
     kPlain,  // a plain read, from its address to its last beat
+    kStore,  // a slot's words on their way into the port's own staging memory
+    kDrop,   // a slot whose aperture nobody serves
   };
   struct Beat {
     std::array<std::uint64_t, 4> data;
@@ -63,10 +68,14 @@ class MemoryPort {
 
   void pop_read_queue(sim::Cycle now, bool reader_was_idle, bool emit_was_empty, State was);
   void pop_write_queue(sim::Cycle now);
+  void begin_write(sim::Cycle now);
+  void store_word();
   sim::Cycle work_ahead(sim::Cycle now) const;
 
   arch::Coord at_;
   MisuseLog& misuse_;
+  StagingConfig staging_;
+  std::unique_ptr<SparseMemory> store_;
   sim::Fifo<arch::Flit> reads_;
   sim::Fifo<arch::Flit> writes_in_;
   bool busy_ = false;
@@ -91,7 +100,7 @@ class MemoryPort {
   bool fresh_ = false;
   sim::Cycle next_ = 0;
 
-  std::uint64_t plain_reads_ = 0, plain_beats_ = 0, writes_ = 0, write_words_ = 0, acks_ = 0;
+  std::uint64_t plain_reads_ = 0, plain_beats_ = 0, writes_ = 0, write_words_ = 0, acks_ = 0, dropped_ = 0;
 };
 
 }  // namespace ktpu::memory

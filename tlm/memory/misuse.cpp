@@ -19,6 +19,10 @@ std::string_view misuse_name(MisuseKind kind) {
       return "tag_overflow";
     case MisuseKind::kUnclaimedFlit:
       return "unclaimed_flit";
+    case MisuseKind::kDroppedAperture:
+      return "dropped_aperture";
+    case MisuseKind::kStagingAlias:
+      return "staging_alias";
   }
   return "?";
 }

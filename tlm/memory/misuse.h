@@ -20,6 +20,8 @@ enum class MisuseKind : std::uint8_t {
   kWriteTooLong,     // MEM_WR_REQ with len > 7 (section 4.5)
   kTagOverflow,      // txn + count - 1 > 255: two entries share a tag (section 4.3)
   kUnclaimedFlit,    // a flit for the control agent where there is none
+  kDroppedAperture,  // an access that a port with staging memory drops (section 3): nobody answers
+  kStagingAlias,     // an access past the 2 MiB of the staging memory (section 7.2)
 };
 std::string_view misuse_name(MisuseKind kind);
 
