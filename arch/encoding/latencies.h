@@ -71,7 +71,8 @@ inline constexpr NamedConstant kDramFifoR{"DramFifoR", 64, "read data FIFO"};
 // Staging memory and host upload, memory.md sections 7.2 and 8.
 inline constexpr NamedConstant kStagingRead{"StagingRead", 6,
                                             "converged staging: cycles a beat read, and grant to beat 0"};
-inline constexpr NamedConstant kStagingEntry{"StagingEntry", 4, "port-local staging: read latency of an entry"};
+inline constexpr NamedConstant kStagingEntry{"StagingEntry", 4,
+                                             "port-local staging: read latency of an entry"};
 inline constexpr NamedConstant kUploadAddress{"UploadAddress", 2, "upload: quantiser done to write address"};
 // Matmul cluster, cluster.md sections 2 and 13.3.
 inline constexpr NamedConstant kAcuFifoDepth{"AcuFifoDepth", 64, "accumulator command FIFO"};

@@ -118,7 +118,8 @@ void ConvergedStore::visit(sim::Archive& archive) {
   archive.counter("write_bursts", write_bursts_, "bursts", "writes that the staging memory took");
   archive.counter("words_read", words_read_, "words", "32-byte words read from the staging memory");
   archive.counter("words_written", words_written_, "words", "32-byte words written to the staging memory");
-  archive.counter("busy", busy_, "cycles", "cycles from a claim of the staging memory to its release, all bursts added up");
+  archive.counter("busy", busy_, "cycles",
+                  "cycles from a claim of the staging memory to its release, all bursts added up");
 }
 
 void ConvergedStore::waits(std::vector<sim::Wait>& waits) const {

@@ -32,7 +32,8 @@ class ConvergedStore {
   // One cycle. Bit i of `reads` / `writes`: requester i presents a burst that may be claimed. Returns the
   // requester granted in this cycle, or -1.
   int clock(sim::Cycle now, std::uint32_t reads, std::uint32_t writes, DramWires* const* wires);
-  // Next cycle in which clock() must run for the burst under way; kNever: none, or it waits for its requester.
+  // Next cycle in which clock() must run for the burst under way; kNever: none, or it waits for its
+  // requester.
   sim::Cycle next(sim::Cycle now, const DramWires* owner) const;
   unsigned owner() const { return owner_; }
 

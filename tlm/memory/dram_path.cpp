@@ -37,8 +37,7 @@ DramPath::DramPath(const Config& config, DramDevice& device, MisuseLog& misuse)
     throw arch::UserError::make("reads_in_flight is {}: it must be 1..{}", config.reads_in_flight,
                                 kMaxReadsInFlight);
   KTPU_CHECK(config.requesters <= kMaxRequesters, "{} requesters", config.requesters);
-  if (config.staging)
-    staging_ = std::make_unique<ConvergedStore>(config.requesters, config.mesh_id, misuse);
+  if (config.staging) staging_ = std::make_unique<ConvergedStore>(config.requesters, config.mesh_id, misuse);
 }
 
 std::vector<sim::Fifo<DramPath::ReadWord>> DramPath::make_read_fifos(const Config& config,
@@ -102,9 +101,10 @@ void DramPath::check_address(sim::Cycle now, std::uint64_t addr, arch::Coord ori
   if (arch::address::special(addr))
     misuse_.add(
         {MisuseKind::kAperture, now, origin, addr,
-         fmt::format("{} at {:#012x}: nothing serves aperture {:#x} of mesh {} for this requester; it goes to "
-                     "DRAM with bit 39 set",
-                     what, addr, arch::address::aperture(addr), arch::address::mesh(addr))});
+         fmt::format(
+             "{} at {:#012x}: nothing serves aperture {:#x} of mesh {} for this requester; it goes to "
+             "DRAM with bit 39 set",
+             what, addr, arch::address::aperture(addr), arch::address::mesh(addr))});
   else if (arch::address::mesh(addr) != config_.mesh_id)
     misuse_.add({MisuseKind::kForeignMesh, now, origin, addr,
                  fmt::format("{} at {:#012x} names mesh {}, but it goes to the memory of mesh {}", what, addr,
@@ -318,7 +318,8 @@ sim::Cycle DramPath::next(sim::Cycle now) const {
     const Requester& r = requesters_[i];
     if (r.wires == nullptr || !(r.wires->ar_valid || r.wires->aw_valid)) continue;
     if (!r.held) return soon;
-    if (staging_ != nullptr) {  // what it waits for otherwise is an event after which this is worked out again
+    if (staging_ !=
+        nullptr) {  // what it waits for otherwise is an event after which this is worked out again
       if (staging_->claims(r.held_write ? r.wires->aw_addr : r.wires->ar_addr)) {
         if (staging_->idle() && !at_dram(r)) return soon;
         continue;

@@ -130,9 +130,9 @@ void MemoryPort::store_word() {
     response_ = true;
     return;
   }
-  store_->write(slot.addr + std::uint64_t{write_beat_} * arch::kWordBytes,
-                {reinterpret_cast<const std::uint8_t*>(slot.data[write_beat_ % kWriteBeats].data()),
-                 arch::kWordBytes});
+  store_->write(
+      slot.addr + std::uint64_t{write_beat_} * arch::kWordBytes,
+      {reinterpret_cast<const std::uint8_t*>(slot.data[write_beat_ % kWriteBeats].data()), arch::kWordBytes});
   ++write_beat_;
 }
 

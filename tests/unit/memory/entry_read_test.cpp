@@ -57,8 +57,7 @@ TEST(Memory_4_3, PeersWorked) {
   request.peer0 = Coord{2, 1}.node_byte();
   bench.send(10, read_request(request, kNode, 5));
   bench.run(60);
-  const Cycle x = bench.out_shown[0];
-  EXPECT_THAT(bench.out_shown, ElementsAre(x, x + 1, x + 2, x + 3, x + 5, x + 6, x + 7, x + 8));
+  EXPECT_THAT(bench.out_shown, ElementsAre(20, 21, 22, 23, 25, 26, 27, 28));
   const Coord peer{2, 1};
   const std::vector<std::uint32_t> headers = {
       arch::make_header(kNode, kPort, FlitType::kMemRdResp, 5, false, 0),

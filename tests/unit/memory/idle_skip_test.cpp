@@ -49,6 +49,7 @@ Outcome run(unsigned seed, bool idle_skip) {
   BenchConfig config;
   config.bus_bits = 256u << pick(0, 2);
   config.agent = {{{0, 1}, {0, 2}}, 0, pick(0, 1) == 1, pick(0, 1) == 1 ? 1 : pick(1, 20)};
+  config.agent.staging = static_cast<StagingPlacement>(pick(0, 2));
   config.dram.first_read_beat = pick(1, 3) == 1 ? pick(1, 120) : pick(1, 3);
   config.dram.first_write_beat = pick(1, 12);
   config.dram.write_response = pick(1, 30);
@@ -63,6 +64,19 @@ Outcome run(unsigned seed, bool idle_skip) {
     return std::make_unique<SimpleDram>(memory, config.dram, config.bus_bits);
   });
   fill_words(bench.memory, 0, 4096);
+  // With staging memory, some accesses go there and some to an aperture that is dropped.
+  const auto address = [&](unsigned lo, unsigned hi) {
+    const std::uint64_t local = 32ull * pick(lo, hi);
+    if (config.agent.staging == StagingPlacement::kNone) return local;
+    switch (pick(0, 4)) {
+      case 0:
+        return local;
+      case 1:
+        return 0x81'0000'0000 + local;
+      default:
+        return 0x80'0000'0000 + local;
+    }
+  };
   for (unsigned p : {0u, 1u}) {
     const unsigned period = pick(1, 9), duty = pick(0, period - 1);
     if (duty != 0) bench.receiver(p).busy = [=](Cycle now) { return now % period < duty; };
@@ -74,18 +88,18 @@ Outcome run(unsigned seed, bool idle_skip) {
       switch (pick(0, 4)) {
         case 0:
           bench.sender(p).send(
-              at, read_request(raw_entries(32 * pick(0, 900), pick(1, 6), pick(0, 5)), src, i, port));
+              at, read_request(raw_entries(address(0, 900), pick(1, 6), pick(0, 5)), src, i, port));
           break;
         case 1:
           bench.sender(p).send(
-              at, read_request(quant_entries(32 * pick(0, 900), pick(1, 6), pick(0, 1)), src, i, port));
+              at, read_request(quant_entries(address(0, 900), pick(1, 6), pick(0, 1)), src, i, port));
           break;
         case 2:
-          bench.sender(p).send(at, read_request(plain_read(32 * pick(0, 900), pick(1, 9)), src, i, port));
+          bench.sender(p).send(at, read_request(plain_read(address(0, 900), pick(1, 9)), src, i, port));
           break;
         default: {
           const unsigned n = pick(1, 8);
-          bench.sender(p).send(at, write_request(32 * pick(2000, 4000), n, src, i, port));
+          bench.sender(p).send(at, write_request(address(2000, 4000), n, src, i, port));
           for (unsigned k = 0; k < n; ++k)
             bench.sender(p).send(at + k * pick(0, 2), write_data(k, k + 1 == n, src, port));
         }
@@ -134,7 +148,7 @@ TEST(Memory_IdleSkip, ChangesNothing) {
     EXPECT_EQ(fast.b, slow.b);
     EXPECT_EQ(fast.digests, slow.digests);
     EXPECT_TRUE(fast.idle);
-    EXPECT_GT(fast.ar.size(), 20u);
+    EXPECT_GT(fast.ar.size(), 2u);
     EXPECT_EQ(slow.skipped, 0u);
     skipped += fast.skipped;
     if (testing::Test::HasFailure()) break;
