@@ -265,8 +265,10 @@ void visit_mesh(V& v, MeshKeys& p) {
   v.optional_section("dram", p.dram, "the memory behind the agent");
   v.choice("staging", p.staging, kPresenceWords,
            "converged staging memory (memory.md 7.2); idle: built, never addressed");
-  v.choice("interlink", p.interlink, kPresenceWords,
-           "link to other meshes (memory.md 11); idle: built, nothing arrives");
+  v.choice(
+      "interlink", p.interlink, kInterlinkWords,
+      "links to the neighbours in the chain 0 - 1 - 3 - 2 of mesh ids (memory.md 11); idle: built, nothing "
+      "arrives");
 }
 
 inline constexpr std::uint64_t kVersion = 1;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "arch/encoding/interlink.h"
 #include "arch/error.h"
 #include "topologies/loader.h"
 #include "topologies/map_reader.h"
@@ -82,6 +83,43 @@ Host read_host(const Doc& doc) {
   return host;
 }
 
+// Interlinks join neighbours of the chain of mesh ids (memory.md section 11). One that has no neighbour, or
+// whose packets would have to pass a mesh without one, is no machine. `meshes` are the documents, `ids` their
+// ids.
+void check_interlinks(const Machine& machine, const std::vector<Doc>& docs,
+                      const std::vector<unsigned>& ids) {
+  namespace il = arch::interlink;
+  const auto built = [&](unsigned id) {
+    return std::any_of(machine.meshes.begin(), machine.meshes.end(),
+                       [&](const Mesh& mesh) { return mesh.id == id && mesh.interlink == Presence::kBuilt; });
+  };
+  for (std::size_t i = 0; i < docs.size(); ++i) {
+    if (!built(ids[i])) continue;
+    const Mark& mark = docs[i].find("interlink")->value.mark;
+    const std::string path = fmt::format("meshes.{}.interlink", i);
+    const unsigned at = il::position(ids[i]);
+    unsigned others = 0;
+    for (unsigned p = 0; p < il::kMeshes; ++p) {
+      if (p == at || !built(il::kChain[p])) continue;
+      ++others;
+      for (unsigned q = std::min(p, at) + 1; q < std::max(p, at); ++q)
+        if (!built(il::kChain[q]))
+          fail_key(
+              mark, path,
+              fmt::format(
+                  "mesh {} and mesh {} are to be linked, but mesh {} between them in the chain 0 - 1 - 3 "
+                  "- 2 has no interlink",
+                  ids[i], il::kChain[p], il::kChain[q]));
+    }
+    if (others == 0)
+      fail_key(
+          mark, path,
+          fmt::format("mesh {} has no neighbour with an interlink in the chain 0 - 1 - 3 - 2; allowed alone: "
+                      "absent, idle",
+                      ids[i]));
+  }
+}
+
 void check_clock_domains(const Machine& machine, const MachineKeys& keys) {
   for (std::size_t i = 1; i < machine.clocks.size(); ++i) {
     bool used = false;
@@ -114,16 +152,19 @@ Machine read_machine(const Doc& doc, const Mark& start) {
   if (meshes.empty() || meshes.size() > kMaxMeshes)
     fail_key(keys.meshes->mark, "meshes",
              fmt::format("{} meshes; allowed: 1..{}", meshes.size(), kMaxMeshes));
+  std::vector<unsigned> ids;
   for (std::size_t i = 0; i < meshes.size(); ++i) {
     Mesh mesh = read_mesh(meshes[i], static_cast<unsigned>(i), machine.clocks, keys.quirks);
     for (std::size_t j = 0; j < i; ++j)
       if (machine.meshes[j].id == mesh.id)
         fail_key(meshes[i].mark, fmt::format("meshes.{}", i),
                  fmt::format("mesh id {} is taken by meshes.{}; ids are unique", mesh.id, j));
+    ids.push_back(mesh.id);
     machine.meshes.push_back(std::move(mesh));
   }
   std::sort(machine.meshes.begin(), machine.meshes.end(),
             [](const Mesh& a, const Mesh& b) { return a.id < b.id; });
+  check_interlinks(machine, meshes, ids);
   if (keys.host != nullptr) machine.host = read_host(*keys.host);
   const bool has_agent = std::any_of(machine.meshes.begin(), machine.meshes.end(),
                                      [](const Mesh& mesh) { return mesh.agent.has_value(); });

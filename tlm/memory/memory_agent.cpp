@@ -8,6 +8,7 @@
 
 #include "arch/error.h"
 #include "tlm/memory/dram_path.h"
+#include "tlm/memory/interlink/interlink.h"
 #include "tlm/memory/memory_port.h"
 #include "tlm/sim/engine.h"
 
@@ -35,6 +36,12 @@ MemoryAgent::MemoryAgent(std::string name, MemoryAgentConfig config, DramDevice&
                                                   StagingConfig{config_.staging, config_.mesh_id}));
     path_->attach(p, ports_[p]->wires());
   }
+  if (!config_.interlink) return;
+  split_ = std::make_unique<WriteSplit>(config_.mesh_id, config_.interlink_idle);
+  if (config_.interlink_idle) return;
+  interlink_ = std::make_unique<Interlink>(
+      InterlinkConfig{config_.mesh_id, config_.ports.front(), config_.quirks}, *split_, misuse_);
+  path_->attach(count + 2, interlink_->wires());
 }
 
 MemoryAgent::~MemoryAgent() = default;
@@ -46,8 +53,14 @@ void MemoryAgent::bind_port(unsigned port, sim::FlitPort links) {
   links.out->bind_sender(*this);
 }
 
-// The control agent's flits leave by the port on the destination's row, highest number first, else port 0.
-unsigned MemoryAgent::client_port(const arch::Flit& flit) const {
+void MemoryAgent::bind_interlink(unsigned link, BeatLink* out, BeatLink* in) {
+  KTPU_CHECK(interlink_ != nullptr, "{} has no interlink", name());
+  interlink_->connect(link, *this, out, in);
+}
+
+// Flits of the control agent and of other meshes leave by the port on the destination's row, highest number
+// first, else port 0.
+unsigned MemoryAgent::port_on_row(const arch::Flit& flit) const {
   for (unsigned p = static_cast<unsigned>(ports_.size()); p-- > 0;)
     if (config_.ports[p].y == flit.dst_y()) return p;
   return 0;
@@ -62,6 +75,10 @@ void MemoryAgent::reset(sim::Cycle start) {
   round_robin_ = 0;
   client_fresh_ = false;
   last_handshake_ = sim::kNever;
+  remote_selected_ = -1;
+  remote_round_robin_ = 0;
+  if (split_ != nullptr) split_->reset();
+  if (interlink_ != nullptr) interlink_->reset(start);
   if (client_ != nullptr) client_->reset(start);
 }
 
@@ -71,7 +88,12 @@ void MemoryAgent::drive(sim::Cycle now) {
   if (client_ != nullptr) {
     client_->drive(now);
     client_flit = client_->out();
-    if (client_flit != nullptr) client_at = client_port(*client_flit);
+    if (client_flit != nullptr) client_at = port_on_row(*client_flit);
+  }
+  unsigned remote_at = kMaxPorts;
+  if (interlink_ != nullptr) {
+    interlink_->drive();
+    if (interlink_->out() != nullptr) remote_at = port_on_row(*interlink_->out());
   }
   for (unsigned p = 0; p < ports_.size(); ++p) {
     Attachment& a = attachments_[p];
@@ -80,6 +102,10 @@ void MemoryAgent::drive(sim::Cycle now) {
       if (a.shown != Shown::kClient || client_fresh_) a.links.out->offer(*client_flit);
       a.shown = Shown::kClient;
       client_fresh_ = false;
+    } else if (p == remote_at) {
+      if (a.shown != Shown::kInterlink || interlink_->fresh()) a.links.out->offer(*interlink_->out());
+      a.shown = Shown::kInterlink;
+      interlink_->shown();
     } else if (port.out() != nullptr) {
       if (a.shown != Shown::kEngine || port.fresh()) a.links.out->offer(*port.out());
       a.shown = Shown::kEngine;
@@ -96,10 +122,16 @@ bool MemoryAgent::settle(sim::Cycle /*now*/) {
   bool changed = false;
   selected_ = -1;
   const auto count = static_cast<unsigned>(ports_.size());
-  std::uint32_t for_client = 0;
-  for (unsigned p = 0; p < count; ++p)
-    if ((offered_ >> p & 1) && !MemoryPort::serves(attachments_[p].links.in->data().type()))
+  std::uint32_t for_client = 0, remote = 0;
+  for (unsigned p = 0; p < count; ++p) {
+    if (!(offered_ >> p & 1)) continue;
+    const arch::Flit& flit = attachments_[p].links.in->data();
+    if (is_remote(flit))
+      remote |= 1u << p;
+    else if (!MemoryPort::serves(flit.type()))
       for_client |= 1u << p;
+  }
+  remote_selected_ = remote == 0 ? -1 : select_remote(remote);
   if (for_client != 0) {
     unsigned p = round_robin_;
     while (!(for_client >> p & 1)) p = (p + 1) % count;
@@ -109,11 +141,32 @@ bool MemoryAgent::settle(sim::Cycle /*now*/) {
     bool busy = false;
     if (for_client >> p & 1)
       busy = client_ != nullptr && selected_ != static_cast<int>(p);
+    else if (remote >> p & 1)
+      busy = remote_selected_ != static_cast<int>(p) || !interlink_->takes(attachments_[p].links.in->data());
     else if (offered_ >> p & 1)
       busy = ports_[p]->busy();
     changed |= attachments_[p].links.in->set_busy(busy);
   }
   return changed;
+}
+
+// A flit for another mesh (section 2).
+bool MemoryAgent::is_remote(const arch::Flit& flit) const {
+  return interlink_ != nullptr && Interlink::is_remote(flit);
+}
+
+// The reference stays on the first port in turn even if its flit cannot be taken (quirk I2).
+int MemoryAgent::select_remote(std::uint32_t ports) const {
+  const auto count = static_cast<unsigned>(ports_.size());
+  int first = -1;
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned p = (remote_round_robin_ + i) % count;
+    if (!(ports >> p & 1)) continue;
+    if (!interlink_->keeps_bursts_apart() || interlink_->takes(attachments_[p].links.in->data()))
+      return static_cast<int>(p);
+    if (first < 0) first = static_cast<int>(p);
+  }
+  return first;
 }
 
 std::vector<const sim::LinkBase*> MemoryAgent::settle_reads() const {
@@ -148,7 +201,7 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
   sim::Cycle next = sim::kNever;
 
   // Outputs that left.
-  bool client_taken = false;
+  bool client_taken = false, remote_taken = false;
   std::uint32_t engine_taken = 0;
   for (unsigned p = 0; p < count; ++p) {
     Attachment& a = attachments_[p];
@@ -160,6 +213,9 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
     if (a.shown == Shown::kClient) {
       client_taken = true;
       a.client_responses += type == static_cast<unsigned>(arch::FlitType::kMemRdResp);
+    } else if (a.shown == Shown::kInterlink) {
+      remote_taken = true;
+      a.client_responses += type == static_cast<unsigned>(arch::FlitType::kMemRdResp);
     } else {
       engine_taken |= 1u << p;
     }
@@ -170,16 +226,24 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
   for (std::uint32_t bits = offered_; bits != 0; bits &= bits - 1) {
     const unsigned p = static_cast<unsigned>(std::countr_zero(bits));
     Attachment& a = attachments_[p];
-    const bool memory = MemoryPort::serves(a.links.in->data().type());
+    const arch::Flit& flit = a.links.in->data();
+    const bool remote = is_remote(flit);
+    const bool memory = !remote && MemoryPort::serves(flit.type());
     if (a.links.in->busy()) {
+      if (remote && remote_selected_ == static_cast<int>(p)) interlink_->refuse(flit, p);
       if (!memory) next = now + 1;  // another port's flit was selected
       continue;
     }
-    ++a.flits_in[a.links.in->data().type_code()];
-    if (memory)
-      accepted[p] = &a.links.in->data();
-    else
+    ++a.flits_in[flit.type_code()];
+    if (memory) {
+      accepted[p] = &flit;
+      if (interlink_ != nullptr) interlink_->check_local(flit);
+    } else if (remote) {
+      interlink_->take(flit, p);
+      remote_round_robin_ = (p + 1) % count;
+    } else {
       give_to_client(now, p);
+    }
   }
   if (client_ != nullptr) {
     next = std::min(next, client_->clock(now, client_taken));
@@ -195,13 +259,32 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
       port.clock(now, accepted[p], taken);
     next = std::min(next, port.next());
   }
+  if (split_ != nullptr && clock_interlink(now, all, remote_taken)) next = now + 1;
+  if (interlink_ != nullptr) next = std::min(next, interlink_->next());
   path_due_ = path_->next(now);
   return std::min(next, path_due_);
 }
 
-void MemoryAgent::aux_write(sim::Cycle /*now*/, std::uint32_t /*offset*/, std::uint64_t /*data*/) {}
+// True: it must run in the next cycle as well.
+bool MemoryAgent::clock_interlink(sim::Cycle now, bool all, bool out_taken) {
+  const bool due = interlink_ != nullptr && (all || out_taken || interlink_->due(now));
+  if (due) interlink_->clock(now, out_taken);
+  return due && interlink_->out() != nullptr;
+}
 
-std::uint64_t MemoryAgent::aux_status(unsigned /*word*/) const { return 0; }
+void MemoryAgent::aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) {
+  if (interlink_ != nullptr && offset >= arch::interlink::kControl) interlink_->write(now, offset, data);
+}
+
+std::uint64_t MemoryAgent::aux_status(unsigned word) const {
+  return interlink_ == nullptr ? 0 : interlink_->status(engine() == nullptr ? 0 : engine()->now(), word);
+}
+
+std::vector<noc::QuirkHits> MemoryAgent::quirk_hits() const {
+  return interlink_ == nullptr ? std::vector<noc::QuirkHits>{} : interlink_->quirk_hits();
+}
+
+std::uint64_t MemoryAgent::progress() const { return interlink_ == nullptr ? 0 : interlink_->progress(); }
 
 std::uint64_t MemoryAgent::aux_stat() const {
   std::uint64_t reads = 0, writes = 0;
@@ -218,7 +301,8 @@ SparseMemory* MemoryAgent::staging(unsigned port) {
 }
 
 bool MemoryAgent::idle() const {
-  return path_->idle() && std::all_of(ports_.begin(), ports_.end(), [](const auto& p) { return p->idle(); });
+  return path_->idle() && (interlink_ == nullptr || interlink_->idle()) &&
+         std::all_of(ports_.begin(), ports_.end(), [](const auto& p) { return p->idle(); });
 }
 
 void MemoryAgent::visit(sim::Archive& archive) {
@@ -234,7 +318,7 @@ void MemoryAgent::visit(sim::Archive& archive) {
                         "flits of this type sent into the mesh, the control agent's included");
       }
       archive.counter("client_responses", a.client_responses, "flits",
-                      "MEM_RD_RESP flits among them that a mailbox sent");
+                      "MEM_RD_RESP flits among them that a mailbox or another mesh sent");
       archive.counter("lost", a.lost, "flits",
                       "flits accepted for the control agent and dropped because it was full or absent");
     });
@@ -242,6 +326,10 @@ void MemoryAgent::visit(sim::Archive& archive) {
   archive.scope("dram_path", [&] { path_->visit(archive); });
   archive.scope("dram", [&] { dram_.visit(archive); });
   archive.state("client_round_robin", round_robin_, 2);
+  if (interlink_ != nullptr) {
+    archive.state("remote_round_robin", remote_round_robin_, 2);
+    archive.scope("interlink", [&] { interlink_->visit(archive); });
+  }
   if (client_ != nullptr) archive.scope("agent", [&] { client_->visit(archive); });
 }
 
@@ -258,6 +346,7 @@ std::vector<sim::Wait> MemoryAgent::waits(sim::Cycle now) const {
     }
   }
   path_->waits(now, waits);
+  if (interlink_ != nullptr) interlink_->waits(waits);
   if (client_ != nullptr)
     for (sim::Wait& wait : client_->waits(now)) waits.push_back(std::move(wait));
   return waits;

@@ -23,6 +23,12 @@ std::string_view misuse_name(MisuseKind kind) {
       return "dropped_aperture";
     case MisuseKind::kStagingAlias:
       return "staging_alias";
+    case MisuseKind::kRemoteWithoutAck:
+      return "remote_without_ack";
+    case MisuseKind::kNoWay:
+      return "no_way";
+    case MisuseKind::kInterlinkOff:
+      return "interlink_off";
   }
   return "?";
 }

@@ -13,15 +13,18 @@
 namespace ktpu::memory {
 
 enum class MisuseKind : std::uint8_t {
-  kOutOfRange,       // DRAM access outside the populated memory
-  kAperture,         // DRAM access with bit 39 set: nothing serves that aperture (memory.md section 3)
-  kForeignMesh,      // DRAM access whose mesh bits name another mesh; aliases to the local memory
-  kDataWithoutSlot,  // MEM_WR_DATA that matches no open write: the write queue is wedged (section 4.5)
-  kWriteTooLong,     // MEM_WR_REQ with len > 7 (section 4.5)
-  kTagOverflow,      // txn + count - 1 > 255: two entries share a tag (section 4.3)
-  kUnclaimedFlit,    // a flit for the control agent where there is none
-  kDroppedAperture,  // an access that a port with staging memory drops (section 3): nobody answers
-  kStagingAlias,     // an access past the 2 MiB of the staging memory (section 7.2)
+  kOutOfRange,        // DRAM access outside the populated memory
+  kAperture,          // DRAM access with bit 39 set: nothing serves that aperture (memory.md section 3)
+  kForeignMesh,       // DRAM access whose mesh bits name another mesh; aliases to the local memory
+  kDataWithoutSlot,   // MEM_WR_DATA that matches no open write: the write queue is wedged (section 4.5)
+  kWriteTooLong,      // MEM_WR_REQ with len > 7 (section 4.5)
+  kTagOverflow,       // txn + count - 1 > 255: two entries share a tag (section 4.3)
+  kUnclaimedFlit,     // a flit for the control agent where there is none
+  kDroppedAperture,   // an access that a port with staging memory drops (section 3): nobody answers
+  kStagingAlias,      // an access past the 2 MiB of the staging memory (section 7.2)
+  kRemoteWithoutAck,  // a CU_DATA burst for another mesh without an acknowledge node (section 11.7 X4)
+  kNoWay,             // a packet for a mesh that no interlink leads to
+  kInterlinkOff,      // something for another mesh while the interlink is disabled
 };
 std::string_view misuse_name(MisuseKind kind);
 

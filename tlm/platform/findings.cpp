@@ -22,6 +22,11 @@ void of_agent(const System& system, const MeshSystem& mesh, std::vector<Finding>
                    fmt::format("reported a fault, argument 0x{:x}", fault.argument)});
 }
 
+std::string quirk_text(const noc::QuirkHits& hits) {
+  return fmt::format("quirk {} of the reference, met {} time{}: {} (--explain {})", arch::quirk(hits.id).name,
+                     hits.count, hits.count == 1 ? "" : "s", hits.text, arch::quirk(hits.id).name);
+}
+
 void of_memory(const System& system, const MeshSystem& mesh, std::vector<Finding>& out) {
   if (mesh.memory_agent == nullptr) return;
   for (const memory::Misuse& misuse : mesh.memory_agent->misuse().kept()) {
@@ -30,6 +35,8 @@ void of_memory(const System& system, const MeshSystem& mesh, std::vector<Finding
     out.push_back({fault ? Severity::kFault : Severity::kNote, misuse.cycle,
                    "request of " + node_text(system, *mesh.description, misuse.requester), misuse.text});
   }
+  for (const noc::QuirkHits& hits : mesh.memory_agent->quirk_hits())
+    out.push_back({Severity::kNote, hits.first, mesh.memory_agent->name(), quirk_text(hits)});
 }
 
 void of_endpoints(const MeshSystem& mesh, std::vector<Finding>& out) {
@@ -40,10 +47,7 @@ void of_endpoints(const MeshSystem& mesh, std::vector<Finding>& out) {
       out.push_back({misuse.kind == "kernel-unsupported" ? Severity::kUnsupported : Severity::kNote,
                      misuse.cycle, unit->name(), misuse.text});
     for (const noc::QuirkHits& hits : reports->quirk_hits())
-      out.push_back({Severity::kNote, hits.first, unit->name(),
-                     fmt::format("quirk {} of the reference, met {} time{}: {} (--explain {})",
-                                 arch::quirk(hits.id).name, hits.count, hits.count == 1 ? "" : "s", hits.text,
-                                 arch::quirk(hits.id).name)});
+      out.push_back({Severity::kNote, hits.first, unit->name(), quirk_text(hits)});
   }
 }
 

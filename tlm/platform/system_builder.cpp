@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "arch/encoding/interlink.h"
 #include "arch/error.h"
 #include "tlm/memory/banked_dram.h"
 #include "tlm/memory/simple_dram.h"
@@ -56,13 +57,13 @@ void SystemBuilder::build() {
         throw arch::UserError::make(
             "{}: a unit on a clock of its own (\"{}\") is not supported by this version",
             topo::node_id(machine, mesh, node), machine.clocks.at(node.clock).name);
-    if (mesh.staging == topo::Presence::kBuilt || mesh.interlink == topo::Presence::kBuilt)
+    if (mesh.staging == topo::Presence::kBuilt)
       throw arch::UserError::make(
-          "{}: {} is not supported by this version; leave it out or say idle", machine.name,
-          mesh.staging == topo::Presence::kBuilt ? "staging memory" : "the interlink");
+          "{}: staging memory is not supported by this version; leave it out or say idle", machine.name);
   }
   system_.meshes_.resize(machine.meshes.size());
   for (std::size_t m = 0; m < machine.meshes.size(); ++m) build_mesh(machine.meshes[m], system_.meshes_[m]);
+  join_meshes();
   build_host();
 }
 
@@ -169,10 +170,35 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
   config.ports = mesh.ports;
   config.mesh_id = mesh.id;
   config.interlink = mesh.interlink != topo::Presence::kAbsent;
+  config.interlink_idle = mesh.interlink != topo::Presence::kBuilt;
+  config.quirks = mesh.node_at(mesh.ports.front())->quirks == topo::Quirks::kReference;
   config.reads_in_flight = mesh.agent ? mesh.agent->reads_in_flight : 1;
   out.memory_agent =
       add(std::make_unique<memory::MemoryAgent>(prefix(mesh) + "memory", std::move(config), *out.dram));
   build_agent(mesh, out);
+}
+
+// The interlinks: two one-way links between neighbours of the chain, each named for the mesh that drives it.
+void SystemBuilder::join_meshes() {
+  namespace il = arch::interlink;
+  const auto beat_link = [&](const topo::Mesh& mesh, unsigned link) {
+    auto wires = std::make_unique<memory::BeatLink>(fmt::format("{}link{}", prefix(mesh), link),
+                                                    memory::kBeatWireBits);
+    memory::BeatLink* raw = wires.get();
+    system_.engine_.add(*raw);
+    system_.links_.push_back(std::move(wires));
+    return raw;
+  };
+  for (MeshSystem& low : system_.meshes_)
+    for (MeshSystem& high : system_.meshes_) {
+      const topo::Mesh &a = *low.description, &b = *high.description;
+      if (a.interlink != topo::Presence::kBuilt || b.interlink != topo::Presence::kBuilt) continue;
+      if (il::neighbour(a.id, 1) != b.id) continue;
+      memory::BeatLink* up = beat_link(a, 1);
+      memory::BeatLink* down = beat_link(b, 0);
+      low.memory_agent->bind_interlink(1, up, down);
+      high.memory_agent->bind_interlink(0, down, up);
+    }
 }
 
 void SystemBuilder::build_agent(const topo::Mesh& mesh, MeshSystem& out) {

@@ -117,8 +117,6 @@ TEST(UserReports, R8WhatThisVersionDoesNotHaveIsNamed) {
       "vector_core, memory_port, traffic, null");
   expect_error(good_with("    agent:", "    staging: @@built\n    agent:"),
                "meshes.0.staging: 'built' is not supported by this version; supported: absent, idle");
-  expect_error(good_with("    agent:", "    interlink: @@built\n    agent:"),
-               "meshes.0.interlink: 'built' is not supported by this version; supported: absent, idle");
   expect_error(
       good_with("{kind: command_engine}", "{kind: @@firmware}"),
       "host.kind: 'firmware' is not supported by this version; supported: none, command_engine, script, "
@@ -520,6 +518,38 @@ TEST(Reader, SeveralMeshes) {
       head + one + "  - @@id: 0\n    units: {t: {kind: null}}\n    grid: [[., ., .], [., t, .], [., ., .]]\n",
       "meshes.1: mesh id 0 is taken by meshes.0; ids are unique");
   EXPECT_EQ(error_of(head + one + one + one + one + one), "t.yaml:5:3: meshes: 5 meshes; allowed: 1..4");
+}
+
+// memory.md section 11: the chain 0 - 1 - 3 - 2.
+TEST(Reader, Interlinks) {
+  const auto machine = [](const std::vector<std::pair<unsigned, std::string>>& meshes) {
+    std::string text = "version: 1\nname: x\nclock_mhz: 300\nmeshes:\n";
+    for (const auto& [id, interlink] : meshes)
+      text += "  - id: " + std::to_string(id) +
+              "\n    units: {m: {kind: memory_port}}\n    grid: [[., ., .], [m, ., .], [., ., .]]\n"
+              "    agent: {}\n    dram: {bus_bits: 512, size_mib: 1}\n    interlink: " +
+              interlink + "\n";
+    return text;
+  };
+  for (const std::vector<unsigned>& ids :
+       std::vector<std::vector<unsigned>>{{0, 1}, {3, 1}, {2, 3}, {0, 1, 3, 2}, {2, 1, 3}}) {
+    std::vector<std::pair<unsigned, std::string>> meshes;
+    for (const unsigned id : ids) meshes.emplace_back(id, "built");
+    for (const Mesh& mesh : read_string(machine(meshes)).meshes) EXPECT_EQ(mesh.interlink, Presence::kBuilt);
+  }
+  EXPECT_EQ(read_string(machine({{0, "built"}, {1, "built"}, {2, "idle"}})).meshes[2].interlink,
+            Presence::kIdle);
+  expect_error(
+      machine({{1, "@@built"}}),
+      "meshes.0.interlink: mesh 1 has no neighbour with an interlink in the chain 0 - 1 - 3 - 2; allowed "
+      "alone: absent, idle");
+  expect_error(machine({{2, "idle"}, {0, "@@built"}, {1, "absent"}}),
+               "meshes.1.interlink: mesh 0 has no neighbour");
+  expect_error(machine({{0, "@@built"}, {1, "idle"}, {3, "built"}}),
+               "meshes.0.interlink: mesh 0 and mesh 3 are to be linked, but mesh 1 between them in the chain "
+               "0 - 1 - 3 "
+               "- 2 has no interlink");
+  expect_error(machine({{2, "@@built"}, {1, "built"}}), "but mesh 3 between them");
 }
 
 }  // namespace

@@ -91,6 +91,27 @@ TEST(Shipped, Mesh8) {
   for (const Node& node : m.meshes[0].nodes) EXPECT_FALSE(node.adapter.has_value());
 }
 
+TEST(Shipped, Quad) {
+  const Machine m = read_file(kFolder + "quad.yaml");
+  const Machine single = read_file(kFolder + "mesh1.yaml");
+  const Mesh& one = single.meshes[0];
+  ASSERT_EQ(m.meshes.size(), 4u);
+  for (unsigned i = 0; i < 4; ++i) {
+    const Mesh& mesh = m.meshes[i];
+    EXPECT_EQ(mesh.id, i);
+    EXPECT_EQ(mesh.interlink, Presence::kBuilt);
+    EXPECT_EQ(mesh.requesters(), 4u);
+    EXPECT_EQ(mesh.nodes.size(), 3u);
+    EXPECT_EQ(mesh.node_at({1, 0})->kind(), Kind::kVectorCore);
+    EXPECT_EQ(mesh.node_at({1, 1})->params, one.node_at({1, 1})->params);
+    EXPECT_EQ(mesh.ports, one.ports);
+    EXPECT_EQ(mesh.router, one.router);
+    EXPECT_EQ(mesh.dram, one.dram);
+    EXPECT_EQ(mesh.agent, one.agent);
+  }
+  EXPECT_EQ(m.host.kind, HostKind::kCommandEngine);
+}
+
 TEST(Shipped, Noc) {
   const Machine m3 = read_file(kFolder + "noc3x3.yaml");
   EXPECT_EQ(m3.meshes[0].nodes.size(), 21u);
