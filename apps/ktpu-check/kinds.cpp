@@ -66,7 +66,7 @@ std::vector<Kind> make_kinds() {
       later("rtl", "vectors_valu", "needs the vector ALU", {"op", "alu_opcode", "cases"}),
       later("rtl", "cycles_mover", "needs the memory mover",
             {"op", "coalesce", "first_read_to_last_write_beat"}),
-      later("rtl", "cycles_interlink", "needs the interlink", {"kind", "destination_mesh"}),
+      rtl("cycles_interlink", check_cycles_interlink, {"kind", "destination_mesh"}),
 
       formats<"mxfp7_entry">({"side", "lanes", "entry"}),
       formats<"mxfp7_quant">({"h", "scale", "q"}),

@@ -14,6 +14,7 @@ void check_cycles_cluster(const nlohmann::json& row, Differences& differences);
 void check_cycles_dispatch(const nlohmann::json& row, Differences& differences);
 void check_cycles_matmul(const nlohmann::json& row, Differences& differences);
 void check_cycles_mesh8(const nlohmann::json& row, Differences& differences);
+void check_cycles_interlink(const nlohmann::json& row, Differences& differences);
 void check_vectors_matmul(const nlohmann::json& row, Differences& differences);
 void check_vectors_acc(const nlohmann::json& row, Differences& differences);
 void check_vectors_quant(const nlohmann::json& row, Differences& differences);

@@ -544,12 +544,15 @@ TEST(Reader, Interlinks) {
       "meshes.0.interlink: mesh 1 has no neighbour with an interlink in the chain 0 - 1 - 3 - 2; allowed "
       "alone: absent, idle");
   expect_error(machine({{2, "idle"}, {0, "@@built"}, {1, "absent"}}),
-               "meshes.1.interlink: mesh 0 has no neighbour");
+               "meshes.1.interlink: mesh 0 has no neighbour with an interlink in the chain 0 - 1 - 3 - 2; "
+               "allowed alone: absent, idle");
   expect_error(machine({{0, "@@built"}, {1, "idle"}, {3, "built"}}),
                "meshes.0.interlink: mesh 0 and mesh 3 are to be linked, but mesh 1 between them in the chain "
                "0 - 1 - 3 "
                "- 2 has no interlink");
-  expect_error(machine({{2, "@@built"}, {1, "built"}}), "but mesh 3 between them");
+  expect_error(machine({{2, "@@built"}, {1, "built"}}),
+               "meshes.0.interlink: mesh 2 and mesh 1 are to be linked, but mesh 3 between them in the chain "
+               "0 - 1 - 3 - 2 has no interlink");
 }
 
 }  // namespace
