@@ -29,7 +29,7 @@ FlitSource::FlitSource(std::string name, sim::FlitLink& link) : Unit(std::move(n
 
 void FlitSource::offer(Cycle from, const arch::Flit& flit) {
   queue_.push_back({from, flit});
-  if (engine() != nullptr) wake_next();
+  if (running_) wake_next();
 }
 
 void FlitSource::drive(Cycle now) {
@@ -134,6 +134,7 @@ void InterlinkRig::on_cycle(Cycle now) {
 void InterlinkRig::run(Cycle limit) {
   engine_.elaborate();
   while (engine_.now() < limit && engine_.next_wanted() != sim::kNever) engine_.run_until(engine_.now() + 1);
+  engine_.step();  // shows what the last cycle changed
 }
 
 }  // namespace ktpu::check

@@ -27,7 +27,10 @@ class FlitSource final : public sim::Unit {
   void offer(Cycle from, const arch::Flit& flit);
   std::vector<FlitEvent> accepted;
 
-  void reset(Cycle) override { offering_ = false; }
+  void reset(Cycle) override {
+    running_ = true;
+    offering_ = false;
+  }
   void drive(Cycle now) override;
   Cycle clock(Cycle now) override;
 
@@ -35,6 +38,7 @@ class FlitSource final : public sim::Unit {
   sim::FlitLink& link_;
   std::deque<FlitEvent> queue_;
   bool offering_ = false;
+  bool running_ = false;  // elaborated
 };
 
 // Takes flits unless it is busy for good; with `back`, gives each to that source `delay` cycles later.
