@@ -121,7 +121,12 @@ class Linter {
     const ClusterLint::Sizes sizes =
         u ? ClusterLint::Sizes{u->tiles, u->l1_a, u->l1_b} : ClusterLint::Sizes{};
     const auto inst = unpack<ClusterInst>(flit);
-    if (inst.dnode && inst.dflags & kCuDataSignal) s.acked[inst.dst_y << 4 | inst.dst_x] = true;
+    if (inst.dnode && inst.dflags & kCuDataSignal) {
+      if (inst.dfin)
+        meshes_[inst.dmesh].acked[inst.dfin] = true;  // in the far mesh
+      else
+        s.acked[inst.dst_y << 4 | inst.dst_x] = true;
+    }
     s.clusters.try_emplace(node, Coord::from_node_byte(node), sizes)
         .first->second.instruction(inst, reporter(place));
   }
