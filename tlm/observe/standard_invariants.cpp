@@ -114,6 +114,15 @@ const std::vector<Invariant>& standard_invariants() {
        .relation = Relation::kAtMost,
        .unless = kMemoryUnderWay},
 
+      {.over = Over::kUnits,
+       .pattern = "memory",
+       .name = "remote_flits_conserved",
+       .sentence = "The interlink lost or made up a flit for another mesh.",
+       .left = "interlink.encapsulator.collected",
+       .right = "interlink.sender.flits + interlink.sender.unreachable",
+       .unless = "interlink.encapsulator.count",
+       .optional = true},
+
       // --- matmul cluster
       {.over = Over::kUnits,
        .pattern = "cluster@*",
