@@ -3,12 +3,15 @@
 // 4*gm x 4*gn results at a time on each cluster, K in chunks of 32*nk that alternate between the two L1
 // banks. The examples beside this file show what comes out.
 #include <CLI/CLI.hpp>
+#include <cstring>
 #include <iostream>
 
 #include "arch/encoding/address_map.h"
 #include "arch/encoding/cluster_inst.h"
 #include "arch/encoding/text.h"
 #include "arch/error.h"
+#include "arch/formats/quantise.h"
+#include "arch/program/image.h"
 #include "arch/program/text.h"
 
 namespace {
@@ -24,10 +27,12 @@ struct Job {
   std::uint32_t staging = 128, credit = 512;
   std::uint32_t fill = 128;  // most entries a FILL
   bool fused = false;
+  bool staged = false;
 };
 
 constexpr std::uint32_t kTxn = 0x40;
 constexpr std::uint64_t kAlign = 0x1000;
+constexpr std::uint64_t kStaging = std::uint64_t{1} << address::kSpecial.lsb;  // of mesh 0
 
 std::uint32_t up(std::uint32_t v, std::uint32_t to) { return (v + to - 1) / to; }
 
@@ -50,12 +55,15 @@ class Maker {
     instances_m_ = up(j_.m, 4 * j_.gm);
     instances_n_ = up(j_.n, 4 * j_.gn);
     chunks_ = up(j_.k, 32 * j_.nk);
-    const std::uint64_t a_bytes =
-        std::uint64_t{instances_m_} * chunks_ * j_.gm * j_.nk * address::kEntryBytesFp16;
-    const std::uint64_t b_bytes =
-        std::uint64_t{instances_n_} * chunks_ * j_.gn * j_.nk * address::kEntryBytesFp16;
-    b_ = (j_.base + a_bytes + kAlign - 1) / kAlign * kAlign;
-    c_ = (b_ + b_bytes + kAlign - 1) / kAlign * kAlign;
+    entry_bytes_ = j_.staged ? address::kEntryBytesMxfp7 : address::kEntryBytesFp16;
+    const std::uint64_t a_bytes = std::uint64_t{instances_m_} * chunks_ * j_.gm * j_.nk * entry_bytes_;
+    const std::uint64_t b_bytes = std::uint64_t{instances_n_} * chunks_ * j_.gn * j_.nk * entry_bytes_;
+    a_ = j_.staged ? kStaging : j_.base;
+    b_ = (a_ + a_bytes + kAlign - 1) / kAlign * kAlign;
+    c_ = j_.staged ? j_.base : (b_ + b_bytes + kAlign - 1) / kAlign * kAlign;
+    if (j_.staged && b_ + b_bytes > kStaging + address::kStagingBytes)
+      throw UserError::make("the operands need {} bytes, the staging memory has {}", b_ + b_bytes - kStaging,
+                            address::kStagingBytes);
   }
 
   Program run() {
@@ -70,12 +78,19 @@ class Maker {
     p.needs.memory.push_back({0, j_.base, c_ + c_bytes});
     const std::string layout_a = fmt::format("entry:{}x{}", j_.gm, j_.nk),
                       layout_b = fmt::format("entry:{}x{}", j_.gn, j_.nk);
-    p.images.push_back(
-        {0, {j_.base, ImageTensor{{std::uint64_t{j_.m} * j_.k, 139, 10, 0, false}, {j_.m, j_.k}, layout_a}}});
-    p.images.push_back(
-        {0, {b_, ImageTensor{{std::uint64_t{j_.n} * j_.k, 151, 10, 0, false}, {j_.n, j_.k}, layout_b}}});
-    p.inputs.push_back({"a", 0, j_.base, DType::kFp16, {j_.m, j_.k}, layout_a});
-    p.inputs.push_back({"b", 0, b_, DType::kFp16, {j_.n, j_.k}, layout_b});
+    const MemoryImage a{a_,
+                        ImageTensor{{std::uint64_t{j_.m} * j_.k, 139, 10, 0, false}, {j_.m, j_.k}, layout_a}};
+    const MemoryImage b{b_,
+                        ImageTensor{{std::uint64_t{j_.n} * j_.k, 151, 10, 0, false}, {j_.n, j_.k}, layout_b}};
+    if (j_.staged) {
+      stage_operand(p, a, Side::kA);
+      stage_operand(p, b, Side::kB);
+    } else {
+      p.images.push_back({0, a});
+      p.images.push_back({0, b});
+      p.inputs.push_back({"a", 0, a_, DType::kFp16, {j_.m, j_.k}, layout_a});
+      p.inputs.push_back({"b", 0, b_, DType::kFp16, {j_.n, j_.k}, layout_b});
+    }
     p.outputs.push_back({"c",
                          0,
                          c_,
@@ -89,13 +104,34 @@ class Maker {
   }
 
  private:
+  // The host writes the operand, quantised already, through the memory window.
+  static void stage_operand(Program& p, const MemoryImage& operand, Side side) {
+    std::vector<std::uint8_t> bytes;
+    generate(operand, [&](std::uint64_t, std::span<const std::uint8_t> part) {
+      bytes.insert(bytes.end(), part.begin(), part.end());
+    });
+    StepWindow step;
+    step.address = operand.address;
+    for (std::size_t at = 0; at + address::kEntryBytesFp16 <= bytes.size(); at += address::kEntryBytesFp16) {
+      std::array<std::uint16_t, kLanes * kBlockK> halves;
+      std::memcpy(halves.data(), &bytes[at], sizeof halves);
+      const OperandEntry entry = quantise_entry(halves);
+      for (unsigned w = 0; w < kEntryWords; ++w) {
+        const Word256 word = operand_word(side, w, entry);
+        const auto* first = reinterpret_cast<const std::uint8_t*>(word.data());
+        step.data.data.insert(step.data.data.end(), first, first + sizeof word);
+      }
+    }
+    p.steps.push_back({0, std::move(step)});
+  }
   void fills(std::vector<ClusterInst>& program, std::uint64_t address, std::uint32_t entries, bool b,
              std::uint32_t bank) {
     for (std::uint32_t first = 0; first < entries; first += j_.fill) {
       ClusterInst f;
       f.op = 1;
       f.sel = b;
-      f.addr = address + std::uint64_t{first} * address::kEntryBytesFp16;
+      f.addr = address + std::uint64_t{first} * entry_bytes_;
+      f.preq = j_.staged;
       f.n = std::min(j_.fill, entries - first);
       f.eoff = first;
       f.fbank = bank;
@@ -109,10 +145,10 @@ class Maker {
     std::vector<ClusterInst> program;
     for (std::uint32_t chunk = 0; chunk < chunks_; ++chunk) {
       const std::uint32_t bank = c.sweeps++ % 2;
-      fills(program, j_.base + std::uint64_t{row * chunks_ + chunk} * a_entries * address::kEntryBytesFp16,
-            a_entries, false, bank);
-      fills(program, b_ + std::uint64_t{column * chunks_ + chunk} * b_entries * address::kEntryBytesFp16,
-            b_entries, true, bank);
+      fills(program, a_ + std::uint64_t{row * chunks_ + chunk} * a_entries * entry_bytes_, a_entries, false,
+            bank);
+      fills(program, b_ + std::uint64_t{column * chunks_ + chunk} * b_entries * entry_bytes_, b_entries, true,
+            bank);
       ClusterInst g;
       g.op = 2;
       g.acc = chunk > 0;
@@ -181,7 +217,7 @@ class Maker {
   Job j_;
   std::vector<Cluster> clusters_;
   std::uint32_t instances_m_ = 1, instances_n_ = 1, chunks_ = 1, rounds_ = 0;
-  std::uint64_t b_ = 0, c_ = 0;
+  std::uint64_t a_ = 0, b_ = 0, c_ = 0, entry_bytes_ = 0;
 };
 
 }  // namespace
@@ -201,6 +237,7 @@ int main(int argc, char** argv) {
   app.add_option("--staging", job.staging, "staging slots");
   app.add_option("--credit", job.credit, "dispatch credit a round");
   app.add_option("--fill", job.fill, "most entries a FILL")->check(CLI::Range(1, 255));
+  app.add_flag("--staged", job.staged, "the host puts quantised operands into the staging memory first");
   app.add_flag("--fused", job.fused, "results leave while the last sweep runs");
   try {
     app.parse(argc, argv);

@@ -18,6 +18,9 @@ std::string_view impl_name(Impl impl) { return word_of(kImplWords, impl); }
 std::string_view quirks_name(Quirks quirks) { return word_of(kQuirksWords, quirks); }
 std::string_view pattern_name(Pattern pattern) { return word_of(kPatternWords, pattern); }
 std::string_view presence_name(Presence presence) { return word_of(kPresenceWords, presence); }
+std::string_view staging_placement_name(StagingPlacement placement) {
+  return word_of(kStagingPlacementWords, placement);
+}
 std::string_view dram_model_name(DramModel model) { return word_of(kDramModelWords, model); }
 std::string_view host_kind_name(HostKind kind) { return word_of(kHostKindWords, kind); }
 

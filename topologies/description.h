@@ -176,6 +176,10 @@ struct RouterConfig {         // of all routers of a mesh (fabric.md sections 1.
 // Optional blocks of the memory agent. kIdle: built as in the reference tops but never used by a program.
 enum class Presence : std::uint8_t { kAbsent, kIdle, kBuilt };
 std::string_view presence_name(Presence presence);
+// Where staging memory is, if built (memory.md section 7.2): one store in front of the DRAM port, or a
+// private one in each memory port.
+enum class StagingPlacement : std::uint8_t { kConverged, kPort };
+std::string_view staging_placement_name(StagingPlacement placement);
 
 struct Agent {                   // control agent and memory agent (orchestrator.md, memory.md)
   unsigned staging_flits = 128;  // staging RAM of the dispatcher, flits
@@ -232,6 +236,7 @@ struct Mesh {
   std::optional<Agent> agent;  // answers at ports[0]
   std::optional<Dram> dram;
   Presence staging = Presence::kAbsent;
+  StagingPlacement staging_placement = StagingPlacement::kConverged;  // meaningful iff staging is kBuilt
   Presence interlink = Presence::kAbsent;
   Place place;
 

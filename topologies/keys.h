@@ -264,9 +264,11 @@ void visit_mesh(V& v, MeshKeys& p) {
   v.optional_section("agent", p.agent, "control and memory agent, answers at the first memory port");
   v.optional_section("dram", p.dram, "the memory behind the agent");
   v.choice("staging", p.staging, kPresenceWords,
-           "converged staging memory (memory.md 7.2); idle: built, never addressed");
+           "staging memory (memory.md 7.2); idle: there as in the reference, never addressed");
+  v.choice("staging_placement", p.staging_placement, kStagingPlacementWords,
+           "converged: one store in front of the DRAM port; port: a private one in each memory port");
   v.choice(
-      "interlink", p.interlink, kInterlinkWords,
+      "interlink", p.interlink, kPresenceWords,
       "links to the neighbours in the chain 0 - 1 - 3 - 2 of mesh ids (memory.md 11); idle: built, nothing "
       "arrives");
 }

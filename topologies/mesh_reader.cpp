@@ -24,6 +24,7 @@ struct MeshKeys {
   std::optional<Agent> agent;
   std::optional<DramKeys> dram;
   Presence staging = Presence::kAbsent;
+  StagingPlacement staging_placement = StagingPlacement::kConverged;
   Presence interlink = Presence::kAbsent;
 };
 
@@ -160,6 +161,12 @@ class MeshBuilder {
   void read_memory() {
     mesh_.agent = keys_.agent;
     mesh_.staging = keys_.staging;
+    mesh_.staging_placement = keys_.staging_placement;
+    if (const DocEntry* entry = reader_.doc().find("staging_placement");
+        entry != nullptr && keys_.staging != Presence::kBuilt)
+      fail_key(entry->key_mark, reader_.path("staging_placement"),
+               fmt::format("there is no staging memory to place; it needs staging: built, and staging is {}",
+                           presence_name(keys_.staging)));
     mesh_.interlink = keys_.interlink;
     if (mesh_.ports.empty()) {
       for (const char* key : {"agent", "dram", "staging", "interlink"}) {

@@ -38,9 +38,9 @@ inline constexpr std::array<Word<Pattern>, 4> kPatternWords{{{Pattern::kScript, 
                                                              {Pattern::kHotspot, "hotspot"},
                                                              {Pattern::kTranspose, "transpose"}}};
 inline constexpr std::array<Word<Presence>, 3> kPresenceWords{
-    {{Presence::kAbsent, "absent"}, {Presence::kIdle, "idle"}, {Presence::kBuilt, "built", false}}};
-inline constexpr std::array<Word<Presence>, 3> kInterlinkWords{
     {{Presence::kAbsent, "absent"}, {Presence::kIdle, "idle"}, {Presence::kBuilt, "built"}}};
+inline constexpr std::array<Word<StagingPlacement>, 2> kStagingPlacementWords{
+    {{StagingPlacement::kConverged, "converged"}, {StagingPlacement::kPort, "port"}}};
 inline constexpr std::array<Word<DramModel>, 2> kDramModelWords{
     {{DramModel::kSimple, "simple"}, {DramModel::kBanked, "banked"}}};
 inline constexpr std::array<Word<HostKind>, 5> kHostKindWords{{{HostKind::kNone, "none"},

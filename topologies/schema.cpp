@@ -153,6 +153,7 @@ struct MeshSchema {
   std::optional<Agent> agent;
   std::optional<DramKeys> dram;
   Presence staging{};
+  StagingPlacement staging_placement{};
   Presence interlink{};
 };
 

@@ -122,6 +122,8 @@ class MeshWriter {
     if (mesh_.dram) write_dram();
     if (!mesh_.ports.empty()) {
       line("    staging: {}", presence_name(mesh_.staging));
+      if (mesh_.staging == Presence::kBuilt)
+        line("    staging_placement: {}", staging_placement_name(mesh_.staging_placement));
       line("    interlink: {}", presence_name(mesh_.interlink));
     }
     for (std::size_t i = 0; i < mesh_.ports.size(); ++i) {

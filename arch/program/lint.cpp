@@ -219,6 +219,21 @@ class Linter {
         register_poll(c.address & 0xFFFF, c.mask, c.data);
     }
   }
+  void step(const StepWindow& w) {
+    const std::uint64_t bytes = w.data.size != 0 ? w.data.size : w.data.data.size();
+    if (w.write && address::upload(w.address) && bytes % address::kEntryBytesFp16 != 0)
+      report("window-upload", true,
+             fmt::format(
+                 "{} bytes through an upload aperture: the memory window takes whole entries of {} bytes "
+                 "and waits for ever for the rest of the last one",
+                 bytes, address::kEntryBytesFp16));
+    const bool staged =
+        address::in_aperture(w.address) && address::aperture(w.address) == address::kApertureStaging;
+    if (staged && (w.address & 0xFFFF'FFFF) + (w.write ? bytes : w.read_bytes) > address::kStagingBytes)
+      report("staging-end", true,
+             fmt::format("an access at {:#x} runs past the {} MiB of the staging memory and wraps", w.address,
+                         address::kStagingBytes >> 20));
+  }
   void step(const StepReset&) { meshes_.erase(mesh_); }
   template <class Other>
   void step(const Other&) {}
@@ -249,6 +264,8 @@ const std::vector<LintRule>& lint_rules() {
       {"gemm-anchor", "anchor other than 40"},
       {"tile-capacity", "more sub-tiles than the unit holds"},
       {"tile-unloaded", "a tile read before a GEMM loaded it"},
+      {"window-upload", "upload of a part of an entry"},
+      {"staging-end", "host access past the end of the staging memory"},
       {"acc-shape", "accumulating GEMM of another shape than the one that opened the tile"},
       {"emit-load", "emit with acc=0 and nk=1"},
       {"emit-buffer", "emit to buffer 2"},

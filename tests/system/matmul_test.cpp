@@ -12,10 +12,12 @@ std::string name_of(const testing::TestParamInfo<Example>& info) { return info.p
 TEST_P(Matmul, BitEqualToPlainLoops) {
   const Example& e = GetParam();
   ExampleRun run(e);
-  EXPECT_EQ(platform::read_memory(run.system().mesh(), e.a, std::uint64_t{e.m} * e.k * 2),
-            plain::to_entries(operand_a(e), e.m, e.k, e.a_groups, e.blocks));
-  EXPECT_EQ(platform::read_memory(run.system().mesh(), e.b, std::uint64_t{e.n} * e.k * 2),
-            plain::to_entries(operand_b(e), e.n, e.k, e.b_groups, e.blocks));
+  if (e.b != 0) {  // else the host writes them when the program runs
+    EXPECT_EQ(platform::read_memory(run.system().mesh(), e.a, std::uint64_t{e.m} * e.k * 2),
+              plain::to_entries(operand_a(e), e.m, e.k, e.a_groups, e.blocks));
+    EXPECT_EQ(platform::read_memory(run.system().mesh(), e.b, std::uint64_t{e.n} * e.k * 2),
+              plain::to_entries(operand_b(e), e.n, e.k, e.b_groups, e.blocks));
+  }
   run.finish();
   const plain::Halves got = run.result(), want = expected(e);
   ASSERT_EQ(got.size(), want.size());

@@ -153,6 +153,7 @@ TEST(Tlm, SystemCChangesNoCycle) {
 class TutorialHost final : public sc_core::sc_module {
  public:
   tlm_utils::simple_initiator_socket<TutorialHost, 64> socket{"socket"};
+  tlm_utils::simple_initiator_socket_optional<TutorialHost, 256> memory{"memory"};
   SC_HAS_PROCESS(TutorialHost);
   explicit TutorialHost(const sc_core::sc_module_name& name) : sc_module(name) { SC_THREAD(main); }
   std::function<void(TutorialHost&)> program;
@@ -179,6 +180,21 @@ class TutorialHost final : public sc_core::sc_module {
   }
   void write(std::uint64_t address, std::uint64_t data) { access(tlm::TLM_WRITE_COMMAND, address, data); }
   std::uint64_t read(std::uint64_t address) { return access(tlm::TLM_READ_COMMAND, address, 0); }
+  // Bytes through the memory window.
+  tlm::tlm_response_status move(tlm::tlm_command command, std::uint64_t address,
+                                std::vector<std::uint8_t>& bytes) {
+    tlm::tlm_generic_payload p;
+    fill(p, command, address, bytes);
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    memory->b_transport(p, delay);
+    wait(delay);
+    return p.get_response_status();
+  }
+  std::size_t debug(tlm::tlm_command command, std::uint64_t address, std::vector<std::uint8_t>& bytes) {
+    tlm::tlm_generic_payload p;
+    fill(p, command, address, bytes);
+    return memory->transport_dbg(p);
+  }
   std::uint64_t peek(std::uint64_t address) {
     std::uint64_t data = 0;
     tlm::tlm_generic_payload p;
@@ -191,6 +207,17 @@ class TutorialHost final : public sc_core::sc_module {
   }
 
  private:
+  static void fill(tlm::tlm_generic_payload& p, tlm::tlm_command command, std::uint64_t address,
+                   std::vector<std::uint8_t>& bytes) {
+    p.set_command(command);
+    p.set_address(address);
+    p.set_data_ptr(bytes.data());
+    p.set_data_length(static_cast<unsigned>(bytes.size()));
+    p.set_streaming_width(static_cast<unsigned>(bytes.size()));
+    p.set_byte_enable_ptr(nullptr);
+    p.set_dmi_allowed(false);
+    p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  }
   void main() { program(*this); }
 };
 
@@ -277,6 +304,49 @@ TEST(Tlm, AccessesHappenInTheCyclesOfTheirTime) {
   m.run();
   EXPECT_EQ(m.runner->result().status, arch::ExitStatus::kOk) << m.runner->result().message;
   EXPECT_LT(m.runner->result().cycles, 21'200u);
+}
+
+// memory.md section 8: the memory window as a socket of its own; (mesh+1) << 40 names a mesh (section 3).
+TEST(Tlm, AForeignHostReachesTheMemoryWindow) {
+  ForeignHost m({"host.kind=external", "meshes.0.staging=built"});
+  m.host.memory.bind(m.simulation->memory_socket);
+  std::vector<std::uint8_t> bytes(8192);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
+  m.host.program = [&](TutorialHost& h) {
+    const auto cycles = [&, start = sc_core::sc_time_stamp()]() mutable {
+      const double n = (sc_core::sc_time_stamp() - start) / m.simulation->period();
+      start = sc_core::sc_time_stamp();
+      return n;
+    };
+    std::vector<std::uint8_t> word(bytes.begin(), bytes.begin() + 32);
+    EXPECT_EQ(h.move(tlm::TLM_WRITE_COMMAND, 0x6000, word), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(cycles(),
+              1 + 1 + 23 + 1 + 2);  // address, presented, response of the DRAM, latched, next access
+    EXPECT_EQ(h.move(tlm::TLM_WRITE_COMMAND, (1ull << 40) | 0x8000000020, word), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(cycles(), 1 + 1 + 2 + 1 + 2);  // staging memory
+    EXPECT_EQ(platform::read_memory(m.system->mesh(), 0x6000, 32), word);
+    EXPECT_EQ(platform::read_memory(m.system->mesh(), 0x8000000020, 32), word);
+    // Several bursts, across 4 KiB boundaries, and back; dbg sees the same at once.
+    EXPECT_EQ(h.move(tlm::TLM_WRITE_COMMAND, 0x10020, bytes), tlm::TLM_OK_RESPONSE);
+    std::vector<std::uint8_t> back(bytes.size());
+    EXPECT_EQ(h.move(tlm::TLM_READ_COMMAND, 0x10020, back), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(back, bytes);
+    const sc_core::sc_time before = sc_core::sc_time_stamp();
+    back.assign(back.size(), 0);
+    EXPECT_EQ(h.debug(tlm::TLM_READ_COMMAND, 0x10020, back), back.size());
+    EXPECT_EQ(back, bytes);
+    EXPECT_EQ(h.debug(tlm::TLM_WRITE_COMMAND, 0x8000000400, word), 32u);
+    EXPECT_EQ(platform::read_memory(m.system->mesh(), 0x8000000400, 32), word);
+    EXPECT_EQ(h.debug(tlm::TLM_READ_COMMAND, 0x8100000000, word), 0u);  // nothing there
+    EXPECT_EQ(sc_core::sc_time_stamp(), before);
+    std::vector<std::uint8_t> odd(33);
+    EXPECT_EQ(h.move(tlm::TLM_WRITE_COMMAND, 0x6000, odd), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(h.move(tlm::TLM_WRITE_COMMAND, 0x6010, word), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(h.move(tlm::TLM_READ_COMMAND, 4ull << 40, word), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    m.simulation->close_host();
+  };
+  m.run();
+  EXPECT_EQ(m.runner->result().status, arch::ExitStatus::kOk) << m.runner->result().message;
 }
 
 TEST(Tlm, AHostOnAMachineWithAnotherHostIsRefusedAndMayStillLook) {

@@ -8,6 +8,7 @@
 
 #include "arch/error.h"
 #include "tlm/memory/dram_path.h"
+#include "tlm/memory/host_window.h"
 #include "tlm/memory/interlink/interlink.h"
 #include "tlm/memory/memory_port.h"
 #include "tlm/sim/engine.h"
@@ -53,6 +54,13 @@ void MemoryAgent::bind_port(unsigned port, sim::FlitPort links) {
   links.out->bind_sender(*this);
 }
 
+void MemoryAgent::bind_window(WindowBus& bus) {
+  KTPU_CHECK(window_ == nullptr, "{} has a host window", name());
+  window_ = std::make_unique<HostWindow>(bus, config_.ports.front());
+  window_->bind(*this);
+  path_->attach(static_cast<unsigned>(ports_.size()), window_->wires());
+}
+
 void MemoryAgent::bind_interlink(unsigned link, BeatLink* out, BeatLink* in) {
   KTPU_CHECK(interlink_ != nullptr, "{} has no interlink", name());
   interlink_->connect(link, *this, out, in);
@@ -68,6 +76,7 @@ unsigned MemoryAgent::port_on_row(const arch::Flit& flit) const {
 
 void MemoryAgent::reset(sim::Cycle start) {
   for (auto& port : ports_) port->reset();
+  if (window_ != nullptr) window_->reset();
   path_->reset(start);
   path_due_ = start;
   for (Attachment& a : attachments_) a.shown = Shown::kNothing;
@@ -83,6 +92,7 @@ void MemoryAgent::reset(sim::Cycle start) {
 }
 
 void MemoryAgent::drive(sim::Cycle now) {
+  if (window_ != nullptr) window_->drive();
   unsigned client_at = kMaxPorts;
   const arch::Flit* client_flit = nullptr;
   if (client_ != nullptr) {
@@ -261,6 +271,10 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
   }
   if (split_ != nullptr && clock_interlink(now, all, remote_taken)) next = now + 1;
   if (interlink_ != nullptr) next = std::min(next, interlink_->next());
+  if (window_ != nullptr) {
+    if (all || window_->wants(now)) window_->clock(now);
+    next = std::min(next, window_->next());
+  }
   path_due_ = path_->next(now);
   return std::min(next, path_due_);
 }
@@ -301,6 +315,7 @@ SparseMemory* MemoryAgent::staging(unsigned port) {
 }
 
 bool MemoryAgent::idle() const {
+  if (window_ != nullptr && !window_->idle()) return false;
   return path_->idle() && (interlink_ == nullptr || interlink_->idle()) &&
          std::all_of(ports_.begin(), ports_.end(), [](const auto& p) { return p->idle(); });
 }
@@ -323,6 +338,7 @@ void MemoryAgent::visit(sim::Archive& archive) {
                       "flits accepted for the control agent and dropped because it was full or absent");
     });
   }
+  if (window_ != nullptr) archive.scope("window", [&] { window_->visit(archive); });
   archive.scope("dram_path", [&] { path_->visit(archive); });
   archive.scope("dram", [&] { dram_.visit(archive); });
   archive.state("client_round_robin", round_robin_, 2);
@@ -345,6 +361,7 @@ std::vector<sim::Wait> MemoryAgent::waits(sim::Cycle now) const {
       waits.push_back(std::move(wait));
     }
   }
+  if (window_ != nullptr) window_->waits(waits);
   path_->waits(now, waits);
   if (interlink_ != nullptr) interlink_->waits(waits);
   if (client_ != nullptr)

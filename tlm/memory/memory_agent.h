@@ -21,8 +21,10 @@
 namespace ktpu::memory {
 
 class DramPath;
+class HostWindow;
 class Interlink;
 class MemoryPort;
+class WindowBus;
 class WriteSplit;
 
 struct MemoryAgentConfig {
@@ -49,6 +51,8 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   // The control agent; null (the default): flits for it are taken, lost and recorded.
   void set_client(AgentClient* client) { client_ = client; }
   void set_probe(MemoryProbe* probe) { probe_ = probe; }
+  // Elaboration: a host reaches the memory window over `bus` (section 8). At most once.
+  void bind_window(WindowBus& bus);
 
   const MemoryAgentConfig& config() const { return config_; }
   const MisuseLog& misuse() const { return misuse_; }
@@ -99,6 +103,7 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   MisuseLog misuse_;
   std::vector<Attachment> attachments_;
   std::vector<std::unique_ptr<MemoryPort>> ports_;
+  std::unique_ptr<HostWindow> window_;  // null: no host reaches it
   std::unique_ptr<DramPath> path_;
   std::unique_ptr<WriteSplit> split_;     // with an interlink, idle or not
   std::unique_ptr<Interlink> interlink_;  // in use

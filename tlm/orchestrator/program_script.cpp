@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tlm/orchestrator/program_script.h"
 
+#include <cstring>
 #include <type_traits>
 
 #include "arch/encoding/address_map.h"
@@ -8,6 +9,7 @@
 #include "arch/error.h"
 #include "arch/program/host_writes.h"
 #include "tlm/orchestrator/poll_text.h"
+#include "tlm/orchestrator/window_bursts.h"
 
 namespace ktpu::orchestrator {
 
@@ -33,8 +35,10 @@ ProgramScript::ProgramScript(const arch::Program& program, std::vector<Buses> bu
       throw arch::UserError::make("step {} ({}) is for mesh {}, but the machine has {}", i,
                                   arch::step_name(step.action), step.mesh,
                                   buses_.size() == 1 ? "one mesh" : fmt::format("{} meshes", buses_.size()));
-    const bool later = std::holds_alternative<arch::StepWindow>(step.action) ||
-                       std::holds_alternative<arch::StepReset>(step.action) ||
+    if (std::holds_alternative<arch::StepWindow>(step.action) && buses_[step.mesh].window < 0)
+      throw arch::UserError::make("step {} (window): mesh {} has no memory port, so no memory window", i,
+                                  step.mesh);
+    const bool later = std::holds_alternative<arch::StepReset>(step.action) ||
                        std::holds_alternative<arch::StepPeStream>(step.action) ||
                        std::holds_alternative<arch::StepFirmware>(step.action);
     if (later)
@@ -98,6 +102,28 @@ void ProgramScript::expand_commands(const Buses& buses, const arch::StepCommands
   }
 }
 
+void ProgramScript::window(std::uint8_t bus, const arch::StepWindow& step) {
+  const std::uint64_t bytes = !step.write           ? step.read_bytes
+                              : step.data.size != 0 ? step.data.size
+                                                    : step.data.data.size();
+  for_each_window_burst(
+      step.address, bytes, step.write, [&](std::uint64_t address, std::uint64_t first, std::uint64_t n) {
+        queue_.push_back({Transaction::Kind::kWindow, bus, static_cast<std::uint32_t>(n / arch::kWordBytes),
+                          address, first});
+      });
+}
+
+memory::WindowWord ProgramScript::window_word(std::uint32_t beat) {
+  const arch::ImageBytes& image = std::get<arch::StepWindow>(program_.steps[step_].action).data;
+  std::array<std::uint8_t, arch::kWordBytes> bytes{};
+  const std::uint64_t from = current_.mask + std::uint64_t{beat} * arch::kWordBytes;
+  if (!image.data.empty())
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = image.data[(from + i) % image.data.size()];
+  memory::WindowWord word;
+  std::memcpy(word.data(), bytes.data(), bytes.size());
+  return word;
+}
+
 void ProgramScript::expand(const arch::Step& step, sim::Cycle) {
   const std::uint8_t mesh = step.mesh;
   const Buses& buses = buses_[mesh];
@@ -129,6 +155,7 @@ void ProgramScript::expand(const arch::Step& step, sim::Cycle) {
                  [&](const arch::StepWrite& s) { write(buses.agent, s.offset, s.value); },
                  [&](const arch::StepPoll& s) { poll(buses.agent, s.offset, s.mask, s.want); },
                  [&](const arch::StepCommands& s) { expand_commands(buses, s); },
+                 [&](const arch::StepWindow& s) { window(static_cast<std::uint8_t>(buses.window), s); },
                  [&](const arch::StepLoad& s) { backdoor_.load(mesh, s.image); },
                  [&](const arch::StepQuiet& s) {
                    queue_.push_back({Transaction::Kind::kQuiet, 0, 0, s.cycles, 0});
@@ -173,6 +200,15 @@ HostAction ProgramScript::next(sim::Cycle now) {
       return {HostAction::Kind::kRead, current_.bus, current_.offset, 0, 0, 0};
     case Transaction::Kind::kQuiet:
       return {HostAction::Kind::kQuiet, 0, 0, 0, 0, static_cast<std::uint32_t>(current_.data)};
+    case Transaction::Kind::kWindow: {
+      const bool write = std::get<arch::StepWindow>(program_.steps[step_].action).write;
+      HostAction action;
+      action.kind = write ? HostAction::Kind::kWindowWrite : HostAction::Kind::kWindowRead;
+      action.bus = current_.bus;
+      action.address = current_.data;
+      action.beats = current_.offset;
+      return action;
+    }
     case Transaction::Kind::kRead:
     case Transaction::Kind::kEngineCheck:
       break;
@@ -210,6 +246,9 @@ std::string ProgramScript::waiting_for() const {
                              steps.size(), name, poll_.reads)
                : fmt::format("step {} of {} ({}): {}, {} reads so far", step_, steps.size(), name,
                              poll_text(poll_.offset, poll_.mask, poll_.want, poll_.last), poll_.reads);
+  if (current_.kind == Transaction::Kind::kWindow)
+    return fmt::format("step {} of {} ({}): the answer of the memory window to a burst of {} words at {:#x}",
+                       step_, steps.size(), name, current_.offset, current_.data);
   return fmt::format("step {} of {} ({})", step_, steps.size(), name);
 }
 

@@ -43,6 +43,7 @@ class ProgramScript final : public HostScript {
     std::uint8_t agent = 0;
     int engine = -1;
     unsigned commands = 0;  // capacity of the engine
+    int window = -1;        // the mesh's memory window among the host's
   };
 
   // Throws UserError for steps this version cannot run, naming the step. `program` must outlive the script.
@@ -50,6 +51,7 @@ class ProgramScript final : public HostScript {
 
   HostAction next(sim::Cycle now) override;
   void read_data(sim::Cycle now, std::uint64_t value) override;
+  memory::WindowWord window_word(std::uint32_t beat) override;
   std::string waiting_for() const override;
 
   void set_probe(ScriptProbe* probe) { probe_ = probe; }
@@ -67,11 +69,18 @@ class ProgramScript final : public HostScript {
     std::uint64_t mask = 0, want = 0, reads = 0, last = 0;
   };
   struct Transaction {
-    enum class Kind : std::uint8_t { kWrite, kRead, kPoll, kQuiet, kEngineCheck } kind = Kind::kWrite;
+    enum class Kind : std::uint8_t {
+      kWrite,
+      kRead,
+      kPoll,
+      kQuiet,
+      kEngineCheck,
+      kWindow
+    } kind = Kind::kWrite;
     std::uint8_t bus = 0;
     std::uint32_t offset = 0;
-    std::uint64_t data = 0;  // written value, wanted value, quiet cycles, or baseline node byte
-    std::uint64_t mask = 0;
+    std::uint64_t data = 0;  // written value, wanted value, quiet cycles, baseline node byte, window address
+    std::uint64_t mask = 0;  // window: first byte of the step's data
   };
   struct RoundState {  // of one mesh
     std::array<std::uint16_t, 256> baseline{};
@@ -82,6 +91,7 @@ class ProgramScript final : public HostScript {
   void write(std::uint8_t bus, std::uint32_t offset, std::uint64_t data);
   void poll(std::uint8_t bus, std::uint32_t offset, std::uint64_t mask, std::uint64_t want);
   void expand_commands(const Buses& buses, const arch::StepCommands& step);
+  void window(std::uint8_t bus, const arch::StepWindow& step);
   void kick(std::uint8_t mesh, const arch::StepKick& step);
 
   const arch::Program& program_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "arch/encoding/address_map.h"
 #include "arch/error.h"
 #include "arch/program/image.h"
 #include "tlm/platform/runner.h"
@@ -7,9 +8,29 @@ namespace ktpu::platform {
 
 namespace {
 
+// The staging memory that serves `address` (with one in every port: the first port's), null if there is none.
+const memory::SparseMemory* staging_of(const MeshSystem& mesh, std::uint64_t address) {
+  if (mesh.memory_agent == nullptr || !memory::is_staged(address, mesh.description->id)) return nullptr;
+  return mesh.memory_agent->staging();
+}
+
 void require(const MeshSystem& mesh, std::uint64_t address, std::uint64_t bytes, const char* what) {
   if (mesh.memory == nullptr)
     throw arch::UserError::make("{} at 0x{:x}: the machine has no DRAM", what, address);
+  if (arch::address::in_aperture(address)) {
+    if (staging_of(mesh, address) == nullptr)
+      throw arch::UserError::make(
+          "{} at 0x{:x}: nothing is behind aperture {:#x} of mesh {}. Staging memory is aperture 0 of the "
+          "mesh's "
+          "own addresses and needs meshes.{}.staging=built",
+          what, address, arch::address::aperture(address), arch::address::mesh(address),
+          mesh.description->id);
+    const std::uint64_t offset = address & 0xFFFF'FFFF;
+    if (offset + bytes > arch::address::kStagingBytes)
+      throw arch::UserError::make("{} at 0x{:x}, {} bytes: past the {} MiB of the staging memory", what,
+                                  address, bytes, arch::address::kStagingBytes >> 20);
+    return;
+  }
   if (mesh.memory->contains(address, bytes)) return;
   const memory::SparseMemoryConfig& c = mesh.memory->config();
   throw arch::UserError::make(
@@ -18,25 +39,37 @@ void require(const MeshSystem& mesh, std::uint64_t address, std::uint64_t bytes,
       what, address, bytes, c.base, c.base + c.size - 1);
 }
 
+// Stores without a check. With a staging memory in every port, all of them get the bytes.
+void put(MeshSystem& mesh, std::uint64_t address, std::span<const std::uint8_t> bytes) {
+  if (!arch::address::in_aperture(address)) return mesh.memory->write(address, bytes);
+  const std::size_t ports = mesh.description->ports.size();
+  memory::SparseMemory* before = nullptr;
+  for (unsigned p = 0; p < ports; ++p) {
+    memory::SparseMemory* store = mesh.memory_agent->staging(p);
+    if (store != before) store->write(address, bytes);
+    before = store;
+  }
+}
+
 }  // namespace
 
 void load_image(MeshSystem& mesh, const arch::MemoryImage& image) {
   require(mesh, image.address, arch::image_bytes(image), "memory image");
-  arch::generate(image, [&](std::uint64_t address, std::span<const std::uint8_t> bytes) {
-    mesh.memory->write(address, bytes);
-  });
+  arch::generate(
+      image, [&](std::uint64_t address, std::span<const std::uint8_t> bytes) { put(mesh, address, bytes); });
 }
 
 std::vector<std::uint8_t> read_memory(const MeshSystem& mesh, std::uint64_t address, std::uint64_t bytes) {
   require(mesh, address, bytes, "read");
   std::vector<std::uint8_t> out(bytes);
-  mesh.memory->read(address, out);
+  const memory::SparseMemory* staging = staging_of(mesh, address);
+  (staging != nullptr ? *staging : *mesh.memory).read(address, out);
   return out;
 }
 
 void write_memory(MeshSystem& mesh, std::uint64_t address, std::span<const std::uint8_t> bytes) {
   require(mesh, address, bytes.size(), "write");
-  mesh.memory->write(address, bytes);
+  put(mesh, address, bytes);
 }
 
 void relayout(MeshSystem& mesh, const arch::StepRelayout& step) {

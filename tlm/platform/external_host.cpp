@@ -10,6 +10,14 @@ orchestrator::HostAction ExternalScript::next(sim::Cycle) {
   current_ = std::move(queue_.front());
   queue_.pop_front();
   in_flight_ = true;
+  if (current_.words != nullptr) {
+    Action action;
+    action.kind = current_.write ? Action::Kind::kWindowWrite : Action::Kind::kWindowRead;
+    action.bus = current_.bus;
+    action.address = current_.address;
+    action.beats = current_.beats;
+    return action;
+  }
   const auto kind = current_.write ? Action::Kind::kWrite : Action::Kind::kRead;
   return {kind, current_.bus, current_.offset, current_.data, 0, 0};
 }

@@ -21,6 +21,10 @@ class ExternalScript final : public orchestrator::HostScript {
     std::uint64_t data = 0;
     // Called when the access ends, with the value read (or written). `next`: the first cycle after it.
     std::function<void(sim::Cycle next, std::uint64_t value)> done;
+    // A burst through the memory window instead: `words` has room for `beats` of them until the end.
+    std::uint32_t beats = 0;
+    std::uint64_t address = 0;
+    memory::WindowWord* words = nullptr;
   };
 
   void push(orchestrator::Host& host, Access access) {
@@ -39,6 +43,10 @@ class ExternalScript final : public orchestrator::HostScript {
   orchestrator::HostAction next(sim::Cycle now) override;
   void read_data(sim::Cycle now, std::uint64_t value) override { end(now, value); }
   void written(sim::Cycle now) override { end(now, current_.data); }
+  memory::WindowWord window_word(std::uint32_t beat) override { return current_.words[beat]; }
+  void window_data(sim::Cycle, std::uint32_t beat, const memory::WindowWord& word) override {
+    current_.words[beat] = word;
+  }
   std::string waiting_for() const override { return empty() ? "" : "an access of the external host"; }
 
  private:

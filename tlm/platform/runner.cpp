@@ -96,6 +96,7 @@ Runner::Runner(System& system, const arch::Program* program, const RunLimits& li
 
   std::vector<orchestrator::ProgramScript::Buses> buses;
   std::uint8_t next_bus = 0;
+  int next_window = 0;
   for (const MeshSystem& mesh : system.meshes()) {
     orchestrator::ProgramScript::Buses b;
     if (mesh.host_bus != nullptr) b.agent = next_bus++;
@@ -103,6 +104,7 @@ Runner::Runner(System& system, const arch::Program* program, const RunLimits& li
       b.engine = next_bus++;
       b.commands = mesh.description->agent->commands;
     }
+    if (mesh.window_bus != nullptr) b.window = next_window++;
     buses.push_back(b);
   }
   script_ = std::make_unique<orchestrator::ProgramScript>(

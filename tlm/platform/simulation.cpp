@@ -7,6 +7,7 @@
 
 #include "arch/encoding/address_map.h"
 #include "arch/error.h"
+#include "tlm/orchestrator/window_bursts.h"
 
 namespace ktpu::platform {
 
@@ -35,7 +36,11 @@ class Simulation::Shell final : public sc_core::sc_module {
 };
 
 Simulation::Simulation(const sc_core::sc_module_name& name, System& system, Runner& runner)
-    : sc_module(name), host_socket("host_socket"), system_(system), runner_(runner) {
+    : sc_module(name),
+      host_socket("host_socket"),
+      memory_socket("memory_socket"),
+      system_(system),
+      runner_(runner) {
   // Picoseconds, so that 300 MHz is the same 3333 ps everywhere.
   period_ =
       sc_core::sc_time(std::max(1.0, std::floor(1e6 / system.machine().clocks.front().mhz)), sc_core::SC_PS);
@@ -43,6 +48,8 @@ Simulation::Simulation(const sc_core::sc_module_name& name, System& system, Runn
     shells_.push_back(std::make_unique<Shell>(module_name(unit->name()).c_str(), *unit));
   host_socket.register_b_transport(this, &Simulation::host_transport);
   host_socket.register_transport_dbg(this, &Simulation::host_debug);
+  memory_socket.register_b_transport(this, &Simulation::memory_transport);
+  memory_socket.register_transport_dbg(this, &Simulation::memory_debug);
   SC_HAS_PROCESS(Simulation);
   SC_METHOD(tick);
   if (system.host() != nullptr && system.machine().host.kind == topo::HostKind::kExternal)
@@ -158,16 +165,25 @@ void Simulation::host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
     return;
   }
-  sc_core::wait(delay);
-  delay = sc_core::SC_ZERO_TIME;
   ExternalScript::Access access;
   access.write = payload.is_write();
   access.offset = static_cast<std::uint32_t>(payload.get_address());
   for (std::size_t m = 0; m < *mesh; ++m) access.bus += system_.mesh(m).host_bus != nullptr;
   if (access.write) std::memcpy(&access.data, payload.get_data_ptr(), kRegisterBytes);
-  sc_core::sc_event finished;
-  access.done = [&](sim::Cycle next, std::uint64_t value) {
+  access.done = [&payload](sim::Cycle, std::uint64_t value) {
     if (payload.is_read()) std::memcpy(payload.get_data_ptr(), &value, kRegisterBytes);
+  };
+  host_access(std::move(access), delay);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+// One access of the host outside, from now (after `delay`) until its end.
+void Simulation::host_access(ExternalScript::Access access, sc_core::sc_time& delay) {
+  sc_core::wait(delay);
+  delay = sc_core::SC_ZERO_TIME;
+  sc_core::sc_event finished;
+  access.done = [this, &finished, done = std::move(access.done)](sim::Cycle next, std::uint64_t value) {
+    if (done) done(next, value);
     finished.notify(
         std::max(sc_core::SC_ZERO_TIME, period_ * static_cast<double>(next) - sc_core::sc_time_stamp()));
   };
@@ -175,7 +191,64 @@ void Simulation::host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_t
   external_.push(*system_.host(), std::move(access));
   activity_.notify(sc_core::SC_ZERO_TIME);
   sc_core::wait(finished);
+}
+
+void Simulation::memory_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  const std::uint64_t bytes = payload.get_data_length();
+  const std::optional<std::size_t> mesh = mesh_of(payload.get_address());
+  const std::uint64_t inside = payload.get_address() & arch::address::kMask;
+  if (!mesh || system_.mesh(*mesh).window_bus == nullptr || inside + bytes - 1 > arch::address::kMask) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return;
+  }
+  if (payload.get_byte_enable_ptr() != nullptr) {
+    payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    return;
+  }
+  if (bytes == 0 || bytes % arch::kWordBytes != 0 || inside % arch::kWordBytes != 0 ||
+      payload.get_streaming_width() < bytes || !(payload.is_read() || payload.is_write())) {
+    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return;
+  }
+  if (system_.machine().host.kind != topo::HostKind::kExternal) {
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    return;
+  }
+  std::uint8_t window = 0;
+  for (std::size_t m = 0; m < *mesh; ++m) window += system_.mesh(m).window_bus != nullptr;
+  std::vector<memory::WindowWord> words(bytes / arch::kWordBytes);
+  if (payload.is_write()) std::memcpy(words.data(), payload.get_data_ptr(), bytes);
+  orchestrator::for_each_window_burst(inside, bytes, payload.is_write(),
+                                      [&](std::uint64_t address, std::uint64_t first, std::uint64_t n) {
+                                        ExternalScript::Access burst;
+                                        burst.write = payload.is_write();
+                                        burst.bus = window;
+                                        burst.address = address;
+                                        burst.beats = static_cast<std::uint32_t>(n / arch::kWordBytes);
+                                        burst.words = &words[first / arch::kWordBytes];
+                                        host_access(std::move(burst), delay);
+                                      });
+  if (payload.is_read()) std::memcpy(payload.get_data_ptr(), words.data(), bytes);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+unsigned Simulation::memory_debug(tlm::tlm_generic_payload& payload) {
+  const std::optional<std::size_t> index = mesh_of(payload.get_address());
+  if (!index) return 0;
+  MeshSystem& mesh = system_.mesh(*index);
+  const std::uint64_t inside = payload.get_address() & arch::address::kMask;
+  const unsigned bytes = payload.get_data_length();
+  try {
+    if (payload.is_write()) {
+      write_memory(mesh, inside, {payload.get_data_ptr(), bytes});
+    } else {
+      const std::vector<std::uint8_t> data = read_memory(mesh, inside, bytes);
+      std::copy(data.begin(), data.end(), payload.get_data_ptr());
+    }
+  } catch (const arch::UserError&) {  // nothing is there
+    return 0;
+  }
+  return bytes;
 }
 
 unsigned Simulation::host_debug(tlm::tlm_generic_payload& payload) {

@@ -25,6 +25,10 @@ class Simulation final : public sc_core::sc_module {
   // address bits [42:40], of the mesh with that id (memory.md section 3). transport_dbg() reads registers at
   // once; b_transport() is for machines whose host is a foreign model and takes the bus's three cycles.
   tlm_utils::simple_target_socket_optional<Simulation, 64> host_socket;
+  // Memory windows (memory.md section 8): an inside address of 40 bits means mesh 0, (mesh+1) << 40 | inside
+  // any mesh. Whole 32-byte words without byte enables; the upload apertures quantise. transport_dbg() goes
+  // to DRAM and staging memory at once.
+  tlm_utils::simple_target_socket_optional<Simulation, 256> memory_socket;
 
   // Both must outlive the simulation. The clock is the machine's fabric clock.
   Simulation(const sc_core::sc_module_name& name, System& system, Runner& runner);
@@ -58,6 +62,9 @@ class Simulation final : public sc_core::sc_module {
   void catch_up();
   void host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
   unsigned host_debug(tlm::tlm_generic_payload& payload);
+  void host_access(ExternalScript::Access access, sc_core::sc_time& delay);
+  void memory_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+  unsigned memory_debug(tlm::tlm_generic_payload& payload);
   std::optional<std::size_t> mesh_of(std::uint64_t address) const;
 
   System& system_;

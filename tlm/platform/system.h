@@ -11,6 +11,7 @@
 #include "tlm/memory/dram_device.h"
 #include "tlm/memory/memory_agent.h"
 #include "tlm/memory/sparse_memory.h"
+#include "tlm/memory/window_bus.h"
 #include "tlm/orchestrator/command_engine.h"
 #include "tlm/orchestrator/control_agent.h"
 #include "tlm/orchestrator/host.h"
@@ -31,6 +32,7 @@ struct MeshSystem {
   std::unique_ptr<orchestrator::RegisterBus> host_bus;           // host to control agent
   std::unique_ptr<orchestrator::RegisterBus> engine_slave_bus;   // host to command engine
   std::unique_ptr<orchestrator::RegisterBus> engine_master_bus;  // command engine to control agent
+  std::unique_ptr<memory::WindowBus> window_bus;                 // host to memory window
   std::vector<sim::Unit*> endpoints;  // parallel to description->nodes; memory ports: null
   std::vector<sim::Unit*> routers;    // parallel to description->routers
 

@@ -57,9 +57,6 @@ void SystemBuilder::build() {
         throw arch::UserError::make(
             "{}: a unit on a clock of its own (\"{}\") is not supported by this version",
             topo::node_id(machine, mesh, node), machine.clocks.at(node.clock).name);
-    if (mesh.staging == topo::Presence::kBuilt)
-      throw arch::UserError::make(
-          "{}: staging memory is not supported by this version; leave it out or say idle", machine.name);
   }
   system_.meshes_.resize(machine.meshes.size());
   for (std::size_t m = 0; m < machine.meshes.size(); ++m) build_mesh(machine.meshes[m], system_.meshes_[m]);
@@ -172,6 +169,10 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
   config.interlink = mesh.interlink != topo::Presence::kAbsent;
   config.interlink_idle = mesh.interlink != topo::Presence::kBuilt;
   config.quirks = mesh.node_at(mesh.ports.front())->quirks == topo::Quirks::kReference;
+  if (mesh.staging == topo::Presence::kBuilt)
+    config.staging = mesh.staging_placement == topo::StagingPlacement::kPort
+                         ? memory::StagingPlacement::kPort
+                         : memory::StagingPlacement::kConverged;
   config.reads_in_flight = mesh.agent ? mesh.agent->reads_in_flight : 1;
   out.memory_agent =
       add(std::make_unique<memory::MemoryAgent>(prefix(mesh) + "memory", std::move(config), *out.dram));
@@ -243,10 +244,22 @@ void SystemBuilder::build_host() {
     if (mesh.engine_slave_bus != nullptr) buses.push_back(mesh.engine_slave_bus.get());
   }
   if (buses.empty()) return;
+  std::vector<memory::WindowBus*> windows;
+  for (MeshSystem& mesh : system_.meshes_) {
+    if (mesh.memory_agent == nullptr) continue;
+    auto bus = std::make_unique<memory::WindowBus>(prefix(*mesh.description) + "memory.window");
+    for (sim::LinkBase* link : {static_cast<sim::LinkBase*>(&bus->aw), static_cast<sim::LinkBase*>(&bus->ar),
+                                static_cast<sim::LinkBase*>(&bus->w), static_cast<sim::LinkBase*>(&bus->r),
+                                static_cast<sim::LinkBase*>(&bus->b)})
+      system_.engine_.add(*link);
+    mesh.memory_agent->bind_window(*bus);
+    windows.push_back(bus.get());
+    mesh.window_bus = std::move(bus);
+  }
   orchestrator::HostParams params;
   if (host.kind == topo::HostKind::kScript)
     params = {host.script.write_cycles, host.script.read_cycles, host.script.start_cycles};
-  system_.host_ = add(std::make_unique<orchestrator::Host>("host", params, buses, &system_));
+  system_.host_ = add(std::make_unique<orchestrator::Host>("host", params, buses, &system_, windows));
 }
 
 }  // namespace ktpu::platform

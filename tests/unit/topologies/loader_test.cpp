@@ -184,7 +184,7 @@ TEST(Overrides, R5UnknownUnreadOrMalformed) {
   EXPECT_EQ(error({"meshes.0.darm.first_read_beat=80"}),
             "--set meshes.0.darm.first_read_beat=80: meshes.0: unknown key 'darm'; did you mean 'dram'?; "
             "allowed: id, "
-            "grid, router, units, nodes, agent, dram, staging, interlink");
+            "grid, router, units, nodes, agent, dram, staging, staging_placement, interlink");
   EXPECT_EQ(error({"mesh.0.dram.base=0"}).substr(0, 67),
             "--set mesh.0.dram.base=0: unknown key 'mesh'; did you mean 'meshes'");
   EXPECT_EQ(error({"meshes.1.dram.base=0"}),

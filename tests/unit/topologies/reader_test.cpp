@@ -110,13 +110,26 @@ TEST(UserReports, R6MisspeltEnumeration) {
                "meshes.0.dram.wrap: 'yes' is not allowed; allowed: true, false");
 }
 
+TEST(Reader, StagingMemoryAndItsPlace) {
+  const auto mesh = [](const std::string& keys) {
+    return read_string(with(kGood, "    agent:", keys + "    agent:")).meshes.front();
+  };
+  EXPECT_EQ(mesh("").staging, Presence::kAbsent);
+  EXPECT_EQ(mesh("    staging: built\n").staging, Presence::kBuilt);
+  EXPECT_EQ(mesh("    staging: built\n").staging_placement, StagingPlacement::kConverged);
+  EXPECT_EQ(mesh("    staging: built\n    staging_placement: port\n").staging_placement,
+            StagingPlacement::kPort);
+  expect_error(
+      good_with("    agent:", "    staging: idle\n    @@staging_placement: port\n    agent:"),
+      "meshes.0.staging_placement: there is no staging memory to place; it needs staging: built, and "
+      "staging is idle");
+}
+
 TEST(UserReports, R8WhatThisVersionDoesNotHaveIsNamed) {
   expect_error(
       good_with("kind: traffic", "kind: @@controller"),
       "meshes.0.units.src.kind: 'controller' is not supported by this version; supported: matmul_cluster, "
       "vector_core, memory_port, traffic, null");
-  expect_error(good_with("    agent:", "    staging: @@built\n    agent:"),
-               "meshes.0.staging: 'built' is not supported by this version; supported: absent, idle");
   expect_error(
       good_with("{kind: command_engine}", "{kind: @@firmware}"),
       "host.kind: 'firmware' is not supported by this version; supported: none, command_engine, script, "

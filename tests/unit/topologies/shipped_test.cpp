@@ -21,7 +21,7 @@ std::map<std::string, unsigned> ports_of(const Machine& m) {
 TEST(Shipped, AllReadAndSayWhereNorthIs) {
   const std::vector<std::string> names = shipped_names({kFolder});
   EXPECT_EQ(names, (std::vector<std::string>{"mesh1", "mesh8", "noc14x14", "noc3x3", "noc8x8", "quad",
-                                             "reference_mesh8", "reference_small"}));
+                                             "reference_mesh8", "reference_small", "staged"}));
   for (const std::string& name : names) {
     EXPECT_EQ(read_file(name, {}, {kFolder}).name, name);
     std::ifstream in(kFolder + name + ".yaml");
@@ -68,6 +68,14 @@ TEST(Shipped, ReferenceSmall) {  // vectors/rtl/README.md, Conditions
 const std::map<std::string, unsigned> kMesh8Ports{
     {"cluster@1,0", 0}, {"cluster@2,0", 0}, {"cluster@1,1", 0}, {"cluster@2,1", 0}, {"vector@3,1", 0},
     {"cluster@1,2", 1}, {"cluster@2,2", 1}, {"cluster@1,3", 1}, {"cluster@2,3", 1}, {"vector@3,2", 1}};
+
+TEST(Shipped, Staged) {  // design.md section 5: staging and adapters on
+  const Machine m = read_file(kFolder + "staged.yaml");
+  const Mesh& mesh = m.meshes[0];
+  EXPECT_EQ(mesh.staging, Presence::kBuilt);
+  EXPECT_EQ(mesh.staging_placement, StagingPlacement::kConverged);
+  for (const Node& node : mesh.nodes) EXPECT_EQ(node.adapter.has_value(), uses_memory_port(node.kind()));
+}
 
 TEST(Shipped, ReferenceMesh8) {  // vectors/rtl/README.md, cycles_mesh8
   const Machine m = read_file(kFolder + "reference_mesh8.yaml");

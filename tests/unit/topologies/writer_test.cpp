@@ -34,7 +34,8 @@ TEST(Writer, EveryKeyRoundTrips) {
       cluster@2,1: {tiles: 64, l1_a: 16, port: 1, adapter: none, impl: pins, quirks: none}
       router@1,2: {impl: rtl}
       traffic@3,2: {pattern: script, rate: 0, busy: {period: 8, duty: 3, offset: 5}}
-    staging: idle
+    staging: built
+    staging_placement: port
     interlink: idle
 )";
   std::string text = with(kGood, "    agent:", nodes + "    agent:");
