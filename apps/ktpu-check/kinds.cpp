@@ -55,6 +55,7 @@ std::vector<Kind> make_kinds() {
       rtl("noc", check_noc, {"src", "dst", "accept_to_deliver"}),
       rtl("cycles_cluster", check_cycles_cluster, {"op", "inject_to_issue"}),
       rtl("cycles_dispatch", check_cycles_dispatch, {"target", "instruction", "unit_signal_out"}),
+      rtl("cycles_mover", check_cycles_mover, {"op", "coalesce", "first_read_to_last_write_beat"}),
       rtl("cycles_mesh8", check_cycles_mesh8, {"clusters", "first_kick_cycle"}),
       rtl("cycles_matmul", check_cycles_matmul, {"M", "N", "K", "start", "cycles_to_last_signal"}),
       rtl("vectors_matmul", check_vectors_matmul, {"M", "N", "K", "A", "B", "C"}),
@@ -64,8 +65,6 @@ std::vector<Kind> make_kinds() {
       later("rtl", "cycles_vector", kVectorKernels, {"kernel", "vl", "instr_cycles"}),
       later("rtl", "vectors_veckernel", kVectorKernels, {"kernel", "vl", "inputs"}),
       later("rtl", "vectors_valu", "needs the vector ALU", {"op", "alu_opcode", "cases"}),
-      later("rtl", "cycles_mover", "needs the memory mover",
-            {"op", "coalesce", "first_read_to_last_write_beat"}),
       rtl("cycles_interlink", check_cycles_interlink, {"kind", "destination_mesh"}),
 
       formats<"mxfp7_entry">({"side", "lanes", "entry"}),

@@ -13,6 +13,7 @@ void check_noc(const nlohmann::json& row, Differences& differences);
 void check_cycles_cluster(const nlohmann::json& row, Differences& differences);
 void check_cycles_dispatch(const nlohmann::json& row, Differences& differences);
 void check_cycles_matmul(const nlohmann::json& row, Differences& differences);
+void check_cycles_mover(const nlohmann::json& row, Differences& differences);
 void check_cycles_mesh8(const nlohmann::json& row, Differences& differences);
 void check_cycles_interlink(const nlohmann::json& row, Differences& differences);
 void check_vectors_matmul(const nlohmann::json& row, Differences& differences);

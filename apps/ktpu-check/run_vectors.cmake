@@ -12,7 +12,7 @@ endif()
 
 set(patterns_formats formats/*.jsonl)
 set(patterns_rtl)
-foreach(name noc cycles_cluster cycles_dispatch cycles_matmul cycles_mesh8 vectors_acc vectors_matmul vectors_quant)
+foreach(name noc cycles_cluster cycles_dispatch cycles_matmul cycles_mesh8 cycles_mover vectors_acc vectors_matmul vectors_quant)
   list(APPEND patterns_rtl rtl/${name}.jsonl)
 endforeach()
 set(patterns_programs programs/*/matmul/*.json programs/mesh8/conv/16x16x32x16.json programs/mesh8/conv/8x8x32x32.json

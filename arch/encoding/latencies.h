@@ -74,6 +74,13 @@ inline constexpr NamedConstant kStagingRead{"StagingRead", 6,
 inline constexpr NamedConstant kStagingEntry{"StagingEntry", 4,
                                              "port-local staging: read latency of an entry"};
 inline constexpr NamedConstant kUploadAddress{"UploadAddress", 2, "upload: quantiser done to write address"};
+// Memory mover, memory.md sections 10.3 and 10.4.
+inline constexpr NamedConstant kMoverCommandDepth{"MoverCommandDepth", 128, "write command FIFO"};
+inline constexpr NamedConstant kMoverDataDepth{"MoverDataDepth", 512, "read data FIFO, words"};
+inline constexpr NamedConstant kMoverReads{"MoverReads", 16, "read bursts outstanding"};
+inline constexpr NamedConstant kMoverResponses{"MoverResponses", 32, "write responses outstanding"};
+inline constexpr NamedConstant kMoverGather{"MoverGather", 5, "cycles an element of a gather takes"};
+inline constexpr NamedConstant kMoverGenerate{"MoverGenerate", 40, "generator: one half of a word"};
 // Matmul cluster, cluster.md sections 2 and 13.3.
 inline constexpr NamedConstant kAcuFifoDepth{"AcuFifoDepth", 64, "accumulator command FIFO"};
 inline constexpr NamedConstant kDrainDepth{"DrainDepth", 128, "drain queue"};
@@ -89,16 +96,64 @@ inline constexpr NamedConstant kAcuEmit{"AcuEmit", 8, "accumulator command to FP
 inline constexpr NamedConstant kL1Read{"L1Read", 1, "cluster L1 read"};
 inline constexpr NamedConstant kTileRead{"TileRead", 2, "tile RAM read"};
 
-inline constexpr std::array<NamedConstant, 52> kAll{
-    kFifo,           kFifoExtra,       kAsyncFifo,     kAsyncFifoExtra, kSkid,           kRouterHop,
-    kRouterPorts,    kRouterFifoReset, kSignalDepth,   kDoneToSignal,   kCtrlReply,      kAdapterUp,
-    kTxDepth,        kRxDepth,         kStageFlits,    kKickToFlit,     kTxKickToFlit,   kDispatchPeriod,
-    kEngineWrite,    kEnginePoll,      kMemQueueDepth, kMemQueueMargin, kMemWriteSlots,  kMemWriteBeats,
-    kMemReadAddress, kMemWriteAddress, kQuantDone,     kDramAddress,    kDramReadReturn, kDramWriteResponse,
-    kDramWriteMux,   kDramFifoAw,      kDramFifoW,     kDramFifoB,      kDramFifoAr,     kDramFifoR,
-    kAcuFifoDepth,   kDrainDepth,      kDrainLimit,    kDrainBurst,     kReuseMin,       kIssueToOperands,
-    kCascade,        kIssueToCommand,  kAcuWrite,      kAcuSend,        kAcuEmit,        kL1Read,
-    kTileRead,       kStagingRead,     kStagingEntry,  kUploadAddress};
+inline constexpr std::array kAll{kFifo,
+                                 kFifoExtra,
+                                 kAsyncFifo,
+                                 kAsyncFifoExtra,
+                                 kSkid,
+                                 kRouterHop,
+                                 kRouterPorts,
+                                 kRouterFifoReset,
+                                 kSignalDepth,
+                                 kDoneToSignal,
+                                 kCtrlReply,
+                                 kAdapterUp,
+                                 kTxDepth,
+                                 kRxDepth,
+                                 kStageFlits,
+                                 kKickToFlit,
+                                 kTxKickToFlit,
+                                 kDispatchPeriod,
+                                 kEngineWrite,
+                                 kEnginePoll,
+                                 kMemQueueDepth,
+                                 kMemQueueMargin,
+                                 kMemWriteSlots,
+                                 kMemWriteBeats,
+                                 kMemReadAddress,
+                                 kMemWriteAddress,
+                                 kQuantDone,
+                                 kDramAddress,
+                                 kDramReadReturn,
+                                 kDramWriteResponse,
+                                 kDramWriteMux,
+                                 kDramFifoAw,
+                                 kDramFifoW,
+                                 kDramFifoB,
+                                 kDramFifoAr,
+                                 kDramFifoR,
+                                 kAcuFifoDepth,
+                                 kDrainDepth,
+                                 kDrainLimit,
+                                 kDrainBurst,
+                                 kReuseMin,
+                                 kIssueToOperands,
+                                 kCascade,
+                                 kIssueToCommand,
+                                 kAcuWrite,
+                                 kAcuSend,
+                                 kAcuEmit,
+                                 kL1Read,
+                                 kTileRead,
+                                 kStagingRead,
+                                 kStagingEntry,
+                                 kUploadAddress,
+                                 kMoverCommandDepth,
+                                 kMoverDataDepth,
+                                 kMoverReads,
+                                 kMoverResponses,
+                                 kMoverGather,
+                                 kMoverGenerate};
 }  // namespace latency
 
 }  // namespace ktpu::arch

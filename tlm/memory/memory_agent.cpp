@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <bit>
 
+#include "arch/encoding/registers.h"
 #include "arch/error.h"
 #include "tlm/memory/dram_path.h"
 #include "tlm/memory/host_window.h"
 #include "tlm/memory/interlink/interlink.h"
 #include "tlm/memory/memory_port.h"
+#include "tlm/memory/mover.h"
 #include "tlm/sim/engine.h"
 
 namespace ktpu::memory {
@@ -25,8 +27,7 @@ MemoryAgent::MemoryAgent(std::string name, MemoryAgentConfig config, DramDevice&
   if (count == 0 || count > kMaxPorts)
     throw arch::UserError::make("{} memory ports: a memory agent has 1 to {}", count, kMaxPorts);
   dram_.set_misuse_log(&misuse_);
-  // Requesters (section 7): ports, host window, mover, and inbound remote with an interlink. Those beside the
-  // ports never ask yet.
+  // Requesters (section 7): ports, host window, mover, and inbound remote with an interlink.
   path_ = std::make_unique<DramPath>(
       DramPath::Config{count + 2 + config_.interlink, config_.reads_in_flight, config_.mesh_id,
                        config_.staging == StagingPlacement::kConverged},
@@ -37,8 +38,14 @@ MemoryAgent::MemoryAgent(std::string name, MemoryAgentConfig config, DramDevice&
                                                   StagingConfig{config_.staging, config_.mesh_id}));
     path_->attach(p, ports_[p]->wires());
   }
-  if (!config_.interlink) return;
+  mover_ = std::make_unique<Mover>(config_.quirks, config_.ports.front(), misuse_);
+  if (!config_.interlink) {
+    path_->attach(count + 1, mover_->wires());
+    return;
+  }
   split_ = std::make_unique<WriteSplit>(config_.mesh_id, config_.interlink_idle);
+  split_->attach(mover_->wires());
+  path_->attach(count + 1, split_->path_wires());
   if (config_.interlink_idle) return;
   interlink_ = std::make_unique<Interlink>(
       InterlinkConfig{config_.mesh_id, config_.ports.front(), config_.quirks}, *split_, misuse_);
@@ -77,6 +84,7 @@ unsigned MemoryAgent::port_on_row(const arch::Flit& flit) const {
 void MemoryAgent::reset(sim::Cycle start) {
   for (auto& port : ports_) port->reset();
   if (window_ != nullptr) window_->reset();
+  mover_->reset();
   path_->reset(start);
   path_due_ = start;
   for (Attachment& a : attachments_) a.shown = Shown::kNothing;
@@ -275,8 +283,25 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
     if (all || window_->wants(now)) window_->clock(now);
     next = std::min(next, window_->next());
   }
+  if (clock_mover(now, all)) next = now + 1;
+  next = std::min(next, mover_->next());
   path_due_ = path_->next(now);
   return std::min(next, path_due_);
+}
+
+// The mover and, with an interlink, the split of its writes. True: they must run in the next cycle as well.
+bool MemoryAgent::clock_mover(sim::Cycle now, bool all) {
+  DramWires& wires = mover_->wires();
+  if (split_ == nullptr) {
+    if (all || mover_->next() <= now || wires.events()) mover_->clock(now);
+    return false;
+  }
+  if (all || split_->active() || split_->path_wires().events() || wires.aw_valid || mover_->next() <= now) {
+    split_->clock(now);
+    if (all || mover_->next() <= now || wires.events()) mover_->clock(now);
+    split_->pass_through();
+  }
+  return split_->active() || wires.aw_valid;
 }
 
 // True: it must run in the next cycle as well.
@@ -287,7 +312,12 @@ bool MemoryAgent::clock_interlink(sim::Cycle now, bool all, bool out_taken) {
 }
 
 void MemoryAgent::aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) {
-  if (interlink_ != nullptr && offset >= arch::interlink::kControl) interlink_->write(now, offset, data);
+  if (interlink_ != nullptr && offset >= arch::interlink::kControl) {
+    interlink_->write(now, offset, data);
+  } else {
+    mover_->write(now, offset, data);  // it ignores what is not its own
+    wake_next();
+  }
 }
 
 std::uint64_t MemoryAgent::aux_status(unsigned word) const {
@@ -295,10 +325,17 @@ std::uint64_t MemoryAgent::aux_status(unsigned word) const {
 }
 
 std::vector<noc::QuirkHits> MemoryAgent::quirk_hits() const {
-  return interlink_ == nullptr ? std::vector<noc::QuirkHits>{} : interlink_->quirk_hits();
+  auto hits = interlink_ == nullptr ? std::vector<noc::QuirkHits>{} : interlink_->quirk_hits();
+  const MoverIssue& issue = mover_->issue();
+  if (issue.early_done() != 0)
+    hits.push_back({arch::QuirkId::kM1, issue.early_done(), issue.first_early_done(),
+                    "memory mover: done and not busy before its last write was issued"});
+  return hits;
 }
 
-std::uint64_t MemoryAgent::progress() const { return interlink_ == nullptr ? 0 : interlink_->progress(); }
+std::uint64_t MemoryAgent::progress() const {
+  return mover_->progress() + (interlink_ == nullptr ? 0 : interlink_->progress());
+}
 
 std::uint64_t MemoryAgent::aux_stat() const {
   std::uint64_t reads = 0, writes = 0;
@@ -306,7 +343,14 @@ std::uint64_t MemoryAgent::aux_stat() const {
     reads += port->read_count();
     writes += port->write_count();
   }
-  return (reads & 0xFFFF) << 24 | (writes & 0xFFFF) << 8;
+  namespace field = arch::agent::aux_stat;
+  std::uint64_t word = 0;
+  arch::set(&word, field::kMoves, mover_->moves());
+  arch::set(&word, field::kReads, reads);
+  arch::set(&word, field::kWrites, writes);
+  arch::set(&word, field::kFault, static_cast<std::uint64_t>(mover_->fault()));
+  arch::set(&word, field::kBusy, mover_->busy());
+  return word;
 }
 
 SparseMemory* MemoryAgent::staging(unsigned port) {
@@ -316,7 +360,7 @@ SparseMemory* MemoryAgent::staging(unsigned port) {
 
 bool MemoryAgent::idle() const {
   if (window_ != nullptr && !window_->idle()) return false;
-  return path_->idle() && (interlink_ == nullptr || interlink_->idle()) &&
+  return path_->idle() && mover_->idle() && (interlink_ == nullptr || interlink_->idle()) &&
          std::all_of(ports_.begin(), ports_.end(), [](const auto& p) { return p->idle(); });
 }
 
@@ -339,6 +383,7 @@ void MemoryAgent::visit(sim::Archive& archive) {
     });
   }
   if (window_ != nullptr) archive.scope("window", [&] { window_->visit(archive); });
+  archive.scope("mover", [&] { mover_->visit(archive); });
   archive.scope("dram_path", [&] { path_->visit(archive); });
   archive.scope("dram", [&] { dram_.visit(archive); });
   archive.state("client_round_robin", round_robin_, 2);
@@ -362,6 +407,7 @@ std::vector<sim::Wait> MemoryAgent::waits(sim::Cycle now) const {
     }
   }
   if (window_ != nullptr) window_->waits(waits);
+  mover_->waits(waits);
   path_->waits(now, waits);
   if (interlink_ != nullptr) interlink_->waits(waits);
   if (client_ != nullptr)

@@ -25,6 +25,7 @@ class HostWindow;
 class Interlink;
 class MemoryPort;
 class WindowBus;
+class Mover;
 class WriteSplit;
 
 struct MemoryAgentConfig {
@@ -34,7 +35,7 @@ struct MemoryAgentConfig {
   unsigned reads_in_flight = 1;    // RD_OUT per requester, 1..64; 1 = reference
   StagingPlacement staging = StagingPlacement::kNone;
   bool interlink_idle = true;  // with `interlink`: it is there, but nothing is marked remote
-  bool quirks = true;          // those of the interlink as in the reference
+  bool quirks = true;          // M1, I1 and I2 as in the reference (quirks.md)
 };
 
 class MemoryAgent final : public sim::Unit, public AuxWindow {
@@ -60,6 +61,7 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   SparseMemory* staging(unsigned port = 0);
   // Last cycle with a handshake on any DRAM channel; kNever before the first.
   sim::Cycle last_dram_handshake() const { return last_handshake_; }
+  const Mover& mover() const { return *mover_; }
   // Nothing queued, in flight or unfinished in the ports and on the way to DRAM.
   bool idle() const;
 
@@ -94,6 +96,7 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   void give_to_client(sim::Cycle now, unsigned port);
   bool is_remote(const arch::Flit& flit) const;
   int select_remote(std::uint32_t ports) const;
+  bool clock_mover(sim::Cycle now, bool all);
   bool clock_interlink(sim::Cycle now, bool all, bool out_taken);
 
   MemoryAgentConfig config_;
@@ -104,6 +107,7 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   std::vector<Attachment> attachments_;
   std::vector<std::unique_ptr<MemoryPort>> ports_;
   std::unique_ptr<HostWindow> window_;  // null: no host reaches it
+  std::unique_ptr<Mover> mover_;
   std::unique_ptr<DramPath> path_;
   std::unique_ptr<WriteSplit> split_;     // with an interlink, idle or not
   std::unique_ptr<Interlink> interlink_;  // in use

@@ -29,6 +29,10 @@ std::string_view misuse_name(MisuseKind kind) {
       return "no_way";
     case MisuseKind::kInterlinkOff:
       return "interlink_off";
+    case MisuseKind::kMoverBusy:
+      return "mover_busy";
+    case MisuseKind::kMoverFault:
+      return "mover_fault";
   }
   return "?";
 }

@@ -25,6 +25,8 @@ enum class MisuseKind : std::uint8_t {
   kRemoteWithoutAck,  // a CU_DATA burst for another mesh without an acknowledge node (section 11.7 X4)
   kNoWay,             // a packet for a mesh that no interlink leads to
   kInterlinkOff,      // something for another mesh while the interlink is disabled
+  kMoverBusy,         // a GO while a move ran: ignored, but its fields are not (section 10.1)
+  kMoverFault,        // a move that ended in a fault (section 10.4)
 };
 std::string_view misuse_name(MisuseKind kind);
 

@@ -25,6 +25,12 @@ constexpr unsigned opposite(unsigned side) {
   return other[side];
 }
 
+// The agents sit at memory port 0 and take its setting.
+bool agent_quirks(const topo::Mesh& mesh) {
+  const topo::Node* node = mesh.node_at(mesh.ports.front());
+  return node == nullptr || node->quirks == topo::Quirks::kReference;
+}
+
 }  // namespace
 
 std::string SystemBuilder::prefix(const topo::Mesh& mesh) const {
@@ -168,11 +174,11 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
   config.mesh_id = mesh.id;
   config.interlink = mesh.interlink != topo::Presence::kAbsent;
   config.interlink_idle = mesh.interlink != topo::Presence::kBuilt;
-  config.quirks = mesh.node_at(mesh.ports.front())->quirks == topo::Quirks::kReference;
   if (mesh.staging == topo::Presence::kBuilt)
     config.staging = mesh.staging_placement == topo::StagingPlacement::kPort
                          ? memory::StagingPlacement::kPort
                          : memory::StagingPlacement::kConverged;
+  config.quirks = agent_quirks(mesh);
   config.reads_in_flight = mesh.agent ? mesh.agent->reads_in_flight : 1;
   out.memory_agent =
       add(std::make_unique<memory::MemoryAgent>(prefix(mesh) + "memory", std::move(config), *out.dram));
@@ -227,6 +233,7 @@ void SystemBuilder::build_agent(const topo::Mesh& mesh, MeshSystem& out) {
   params.grid_lo = topo::kGridLo;
   params.grid_hi = std::max(mesh.hi.x, mesh.hi.y);
   params.staging_flits = mesh.agent->staging_flits;
+  params.quirks = agent_quirks(mesh);
   out.control_agent = std::make_unique<orchestrator::ControlAgent>(params, buses, out.memory_agent);
   out.memory_agent->set_client(out.control_agent.get());
 }
