@@ -30,11 +30,14 @@ MemoryAgent::MemoryAgent(std::string name, MemoryAgentConfig config, DramDevice&
       DramPath::Config{count + 2 + config_.interlink, config_.reads_in_flight, config_.mesh_id,
                        config_.staging == StagingPlacement::kConverged},
       dram_, misuse_);
+  path_->set_landing(&landing_);
   attachments_.resize(count);
   for (unsigned p = 0; p < count; ++p) {
     ports_.push_back(std::make_unique<MemoryPort>(config_.ports[p], config_.reads_in_flight, misuse_,
                                                   StagingConfig{config_.staging, config_.mesh_id}));
     path_->attach(p, ports_[p]->wires());
+    ports_[p]->set_landing(&landing_);
+    landing_.add_port(config_.ports[p]);
   }
   if (!config_.interlink) return;
   split_ = std::make_unique<WriteSplit>(config_.mesh_id, config_.interlink_idle);
@@ -68,6 +71,7 @@ unsigned MemoryAgent::port_on_row(const arch::Flit& flit) const {
 
 void MemoryAgent::reset(sim::Cycle start) {
   for (auto& port : ports_) port->reset();
+  landing_.reset();
   path_->reset(start);
   path_due_ = start;
   for (Attachment& a : attachments_) a.shown = Shown::kNothing;
@@ -237,6 +241,7 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
     ++a.flits_in[flit.type_code()];
     if (memory) {
       accepted[p] = &flit;
+      if (flit.type() == arch::FlitType::kMemWrReq) landing_.write_arrived(now, flit);
       if (interlink_ != nullptr) interlink_->check_local(flit);
     } else if (remote) {
       interlink_->take(flit, p);
@@ -300,6 +305,30 @@ SparseMemory* MemoryAgent::staging(unsigned port) {
   return ports_.at(port)->store();
 }
 
+void MemoryAgent::host_reads(sim::Cycle now, std::uint64_t address, std::uint64_t bytes,
+                             const std::string& what) {
+  if (const auto write = landing_.pending(address, bytes))
+    misuse_.add({MisuseKind::kReadLanding, now, write->origin, address,
+                 fmt::format("{} read before {} had landed: it got the old bytes", what,
+                             LandingTracker::describe(*write))});
+}
+
+void MemoryAgent::host_writes(sim::Cycle now, std::uint64_t address, std::uint64_t bytes,
+                              const std::string& what) {
+  if (const auto write = landing_.pending(address, bytes))
+    misuse_.add({MisuseKind::kLoadLanding, now, write->origin, address,
+                 fmt::format("{} wrote before {} had landed: it may overwrite the new bytes", what,
+                             LandingTracker::describe(*write))});
+}
+
+void MemoryAgent::check_output(sim::Cycle now, std::uint64_t address, std::uint64_t bytes,
+                               const std::string& name) {
+  if (const auto write = landing_.pending(address, bytes))
+    misuse_.add({MisuseKind::kOutputLanding, now, write->origin, address,
+                 fmt::format("output \"{}\" holds old bytes: {} never landed", name,
+                             LandingTracker::describe(*write))});
+}
+
 bool MemoryAgent::idle() const {
   return path_->idle() && (interlink_ == nullptr || interlink_->idle()) &&
          std::all_of(ports_.begin(), ports_.end(), [](const auto& p) { return p->idle(); });
@@ -325,6 +354,7 @@ void MemoryAgent::visit(sim::Archive& archive) {
   }
   archive.scope("dram_path", [&] { path_->visit(archive); });
   archive.scope("dram", [&] { dram_.visit(archive); });
+  archive.scope("landing", [&] { landing_.visit(archive); });
   archive.state("client_round_robin", round_robin_, 2);
   if (interlink_ != nullptr) {
     archive.state("remote_round_robin", remote_round_robin_, 2);

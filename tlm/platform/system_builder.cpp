@@ -7,6 +7,7 @@
 #include "arch/error.h"
 #include "tlm/memory/banked_dram.h"
 #include "tlm/memory/simple_dram.h"
+#include "tlm/noc/endpoint_base.h"
 #include "tlm/noc/staging_adapter.h"
 
 namespace ktpu::platform {
@@ -137,9 +138,18 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
     }
     const std::string id = topo::node_id(machine, mesh, node);
     const arch::Coord memory_port = node.port ? mesh.ports.at(*node.port) : arch::Coord{};
+    if (out.control_agent != nullptr) {
+      if (const auto* cluster = node.get<topo::MatmulCluster>())
+        out.control_agent->set_inst_depth(node.at, cluster->inst_depth);
+      if (const auto* core = node.get<topo::VectorCore>())
+        out.control_agent->set_inst_depth(node.at, core->inst_depth);
+    }
     out.endpoints[n] =
         add(registry_.endpoint(node.kind(), node.impl, id)({id, mesh, node, unit_ports[n], memory_port}),
             topo::impl_name(node.impl));
+    if (auto* unit = dynamic_cast<noc::EndpointReports*>(out.endpoints[n]);
+        unit != nullptr && out.memory_agent != nullptr)
+      unit->set_write_observer(&out.memory_agent->landing());
   }
 }
 
@@ -226,6 +236,7 @@ void SystemBuilder::build_agent(const topo::Mesh& mesh, MeshSystem& out) {
   params.grid_lo = topo::kGridLo;
   params.grid_hi = std::max(mesh.hi.x, mesh.hi.y);
   params.staging_flits = mesh.agent->staging_flits;
+  params.quirks = mesh.node_at(mesh.ports.front())->quirks == topo::Quirks::kReference;
   out.control_agent = std::make_unique<orchestrator::ControlAgent>(params, buses, out.memory_agent);
   out.memory_agent->set_client(out.control_agent.get());
 }
