@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Did-you-mean: the nearest of the allowed words by edit distance.
+// Words of messages.
 #pragma once
 
 #include <string>
@@ -8,10 +8,7 @@
 
 namespace ktpu::topo {
 
-// Insertions, deletions, replacements and swaps of neighbours; case does not count.
-unsigned edit_distance(std::string_view a, std::string_view b);
-
-// "; did you mean 'x'?" for the nearest word that is near enough to be a slip, else "".
+// "; did you mean 'x'?" by the rule of arch/suggest.h, else "".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& allowed);
 
 // "a, b, c"

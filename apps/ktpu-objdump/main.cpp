@@ -5,10 +5,12 @@
 #include <fstream>
 #include <iostream>
 
+#include "apps/common/machine_facts.h"
 #include "arch/error.h"
 #include "arch/program/lint.h"
 #include "arch/program/program_file.h"
 #include "arch/program/text.h"
+#include "topologies/reader.h"
 
 namespace {
 
@@ -25,12 +27,15 @@ void write_bytes(const std::string& path, const char* data, std::size_t size) {
     throw UserError::make("{}: can't be written", path);
 }
 
-int lint_report(const Program& program, const std::string& input) {
+// `topology`: of the machine it is for; empty: what the program itself says.
+int lint_report(const Program& program, const std::string& input, const std::string& topology) {
   std::size_t errors = 0;
-  const std::vector<LintFinding> findings = lint(program);
+  MachineNeeds machine;
+  if (!topology.empty()) machine = ktpu::apps::machine_facts(ktpu::topo::read_file(topology, {}));
+  const std::vector<LintFinding> findings = lint(program, topology.empty() ? nullptr : &machine);
   for (const LintFinding& f : findings) {
     fmt::print("{}: {}\n", input, to_text(f));
-    errors += f.error;
+    errors += f.error();
   }
   fmt::print("{}: {} error{}, {} warning{}\n", input, errors, errors == 1 ? "" : "s",
              findings.size() - errors, findings.size() - errors == 1 ? "" : "s");
@@ -41,12 +46,17 @@ int lint_report(const Program& program, const std::string& input) {
 
 int main(int argc, char** argv) {
   CLI::App app{"Prints a program file as text that ktpu-asm turns back into the same bytes."};
-  std::string input, output, rehashed;
+  std::string input, output, topology, rehashed;
   bool want_lint = false, want_hash = false;
   app.add_option("FILE", input, "program file")->required();
   app.add_option("-o,--output", output, "write the text here instead of to standard output");
-  app.add_flag("--lint", want_lint,
-               "check for programs the machine would run wrongly; exit status 2 if there are any");
+  CLI::Option* lint_flag =
+      app.add_flag("--lint", want_lint,
+                   "check for programs the machine would run wrongly; exit status 2 if there are any");
+  app.add_option("--topology,-t", topology,
+                 "with --lint: the machine it is for, for its units and their sizes")
+      ->type_name("FILE")
+      ->needs(lint_flag);
   app.add_flag("--hash", want_hash, "print the content hash only");
   app.add_option("--rehash", rehashed, "copy FILE to this file with a fitting trailer, unchecked (for tests)")
       ->group("");
@@ -67,7 +77,7 @@ int main(int argc, char** argv) {
       return 0;
     }
     const Program program = load_program(input);
-    if (want_lint) return lint_report(program, input);
+    if (want_lint) return lint_report(program, input, topology);
     const std::string text = disassemble(program);
     if (output.empty())
       std::cout << text << std::flush;

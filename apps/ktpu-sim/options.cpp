@@ -52,6 +52,11 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
       ->take_all()
       ->allow_extra_args(false);
 
+  app.add_option("--watch-mem", o.watch_memory, "Print every read and write that touches this memory")
+      ->type_name("ADDR:BYTES")
+      ->take_all()
+      ->allow_extra_args(false);
+
   app.add_option("--stats", o.stats, "Write all statistics to FILE.json or FILE.csv")->type_name("FILE");
   CLI::Option* quiet = app.add_flag("--quiet,-q", o.quiet, "No table");
   app.add_flag("--table", o.table, "Print every statistic, not only the shares and rates")->excludes(quiet);
@@ -84,7 +89,8 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
   app.add_flag("--elaborate-only", o.elaborate_only, "Build the machine, check the program against it, stop");
   app.add_flag("--print-topology", o.print_topology, "Print the resolved machine as YAML and stop");
   app.add_flag("--list-topologies", o.list_topologies, "Name the shipped machines and stop");
-  app.add_option("--explain", o.explain, "Explain a statistic, a quirk id (C1) or an exit status, and stop")
+  app.add_option("--explain", o.explain,
+                 "Explain a statistic, a finding (fill-count), a quirk id (C1) or an exit status, and stop")
       ->type_name("NAME")
       ->take_all()
       ->allow_extra_args(false);
@@ -94,6 +100,10 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
       ->check(CLI::Range(sim::Cycle{1}, kMost))
       ->capture_default_str();
   app.add_flag("--strict", o.strict, "Exit status 7 if the program met misuse or a quirk of the reference");
+  app.add_flag("--no-lint", o.no_lint,
+               "Run a program although the static check (ktpu-objdump --lint) finds errors in it");
+  app.add_flag("--no-check", o.no_check,
+               "Do not look for reads of memory whose write has not landed (results are the same)");
   app.add_flag("--no-idle-skip", o.no_idle_skip,
                "Run every unit in every cycle (slow; results are the same)");
   app.add_flag("--no-simd", o.no_simd, "Scalar arithmetic (results are the same)");

@@ -18,7 +18,8 @@ struct Options {
 
   std::vector<std::string> in, out, expect;  // NAME=FILE.npy
   double atol = 0, rtol = 0;
-  std::vector<std::string> dumps;  // ADDR:LEN[:FILE]
+  std::vector<std::string> dumps;         // ADDR:LEN[:FILE]
+  std::vector<std::string> watch_memory;  // ADDR:LEN
 
   std::string stats;  // FILE.json or FILE.csv
   bool table = false, zeros = false, quiet = false;
@@ -32,7 +33,7 @@ struct Options {
   bool elaborate_only = false, print_topology = false, list_topologies = false;
   std::vector<std::string> explain;
   sim::Cycle max_cycles = sim::kNever, watchdog = 100'000;
-  bool strict = false, no_idle_skip = false, no_simd = false;
+  bool strict = false, no_lint = false, no_check = false, no_idle_skip = false, no_simd = false;
 };
 
 // Parses the command line. Returns an exit status when the run is over already (--help, a wrong argument).

@@ -8,11 +8,13 @@
 #include <memory>
 #include <sstream>
 
+#include "apps/common/machine_facts.h"
 #include "apps/common/register_units.h"
 #include "apps/ktpu-sim/progress.h"
 #include "apps/ktpu-sim/tensors.h"
 #include "arch/encoding/address_map.h"
 #include "arch/formats/kernel.h"
+#include "arch/program/lint.h"
 #include "arch/program/program_file.h"
 #include "tlm/observe/explain.h"
 #include "tlm/observe/registry.h"
@@ -62,7 +64,7 @@ struct Dump {
   std::string file;
 };
 
-Dump parse_dump(const std::string& text) {
+Dump parse_dump(const char* option, const std::string& text) {
   try {
     std::size_t used = 0;
     Dump dump;
@@ -77,17 +79,32 @@ Dump parse_dump(const std::string& text) {
     }
     return dump;
   } catch (const std::exception&) {
-    throw UserError::make("--dump {}: expected ADDRESS:BYTES or ADDRESS:BYTES:FILE", text);
+    throw UserError::make("{} {}: expected ADDRESS:BYTES{}", option, text,
+                          std::string_view(option) == "--dump" ? " or ADDRESS:BYTES:FILE" : "");
   }
 }
 
 // The mesh that the address names; with a single mesh its DRAM ignores those bits.
-const platform::MeshSystem& mesh_of(const platform::System& system, const Dump& dump) {
-  if (system.meshes().size() == 1) return system.meshes().front();
-  for (const platform::MeshSystem& mesh : system.meshes())
-    if (mesh.description->id == arch::address::mesh(dump.address)) return mesh;
-  throw UserError::make("--dump {:#x}: the address names mesh {} (bits [37:36]), and the machine has none",
-                        dump.address, arch::address::mesh(dump.address));
+std::size_t mesh_of(const platform::System& system, const char* option, const Dump& dump) {
+  if (system.meshes().size() == 1) return 0;
+  for (std::size_t m = 0; m < system.meshes().size(); ++m)
+    if (system.meshes()[m].description->id == arch::address::mesh(dump.address)) return m;
+  throw UserError::make("{} {:#x}: the address names mesh {} (bits [37:36]), and the machine has none",
+                        option, dump.address, arch::address::mesh(dump.address));
+}
+
+// The watched ranges of --watch-mem, told on standard output.
+void watch_memory(platform::Runner& runner, const platform::System& system, const std::vector<Dump>& ranges) {
+  std::vector<std::vector<platform::MemoryWatch::Range>> by_mesh(system.meshes().size());
+  for (const Dump& range : ranges)
+    by_mesh[mesh_of(system, "--watch-mem", range)].push_back({range.address, range.bytes});
+  for (std::size_t m = 0; m < by_mesh.size(); ++m) {
+    if (by_mesh[m].empty()) continue;
+    const std::string prefix =
+        by_mesh.size() == 1 ? "" : fmt::format("m{} ", system.meshes()[m].description->id);
+    runner.watch_memory(m, by_mesh[m],
+                        [prefix](const std::string& line) { fmt::print("watch {}{}\n", prefix, line); });
+  }
 }
 
 void show_dump(const platform::MeshSystem& mesh, const Dump& dump) {
@@ -123,9 +140,44 @@ observe::RunFacts facts_of(const platform::System& system, const platform::RunRe
   }
   for (const std::string& set : options.sets) facts.manifest.emplace_back("set", set);
   for (const std::string& impl : options.impls) facts.manifest.emplace_back("impl", impl);
+  for (const platform::Finding& finding : result.findings) {
+    using Severity = platform::Finding::Severity;
+    observe::FoundFact found{finding.id,
+                             finding.severity == Severity::kNote    ? "note"
+                             : finding.severity == Severity::kFault ? "fault"
+                                                                    : "unsupported",
+                             finding.where,
+                             finding.count,
+                             {},
+                             finding.effect,
+                             finding.fix};
+    for (const auto& occurrence : finding.first) found.first.emplace_back(occurrence.cycle, occurrence.text);
+    facts.found.push_back(std::move(found));
+  }
   facts.manifest.emplace_back("version", KTPU_VERSION);
   facts.manifest.emplace_back("topology", topo::print_resolved(system.machine()));
   return facts;
+}
+
+// Before anything runs: a program that is wrong on every machine is not worth a run.
+void check_program(const arch::Program& program, const topo::Machine& machine, const Options& options) {
+  if (options.no_lint) return;
+  platform::check_needs(program, machine);
+  const arch::MachineNeeds facts = machine_facts(machine);
+  constexpr std::size_t kShown = 12;
+  std::vector<std::string> errors, warnings;
+  for (const arch::LintFinding& finding : arch::lint(program, &facts))
+    (finding.error() ? errors : warnings).push_back(arch::to_text(finding));
+  for (std::size_t i = 0; i < std::min(kShown, warnings.size()); ++i)
+    fmt::print(stderr, "ktpu-sim: {}: {}\n", options.program, warnings[i]);
+  if (warnings.size() > kShown)
+    fmt::print(stderr, "ktpu-sim: and {} more warnings\n", warnings.size() - kShown);
+  if (errors.empty()) return;
+  std::string text = fmt::format("{}: the static check found {} error{}:", options.program, errors.size(),
+                                 errors.size() == 1 ? "" : "s");
+  for (std::size_t i = 0; i < std::min(kShown, errors.size()); ++i) text += "\n  " + errors[i];
+  if (errors.size() > kShown) text += fmt::format("\n  and {} more", errors.size() - kShown);
+  throw UserError(text + "\nNothing was run; --no-lint runs it all the same.");
 }
 
 void show_notes(const std::vector<std::string>& notes) {
@@ -230,7 +282,12 @@ ExitStatus run_session(const Options& options) {
     return ExitStatus::kOk;
   }
   std::vector<Dump> dumps;
-  for (const std::string& text : options.dumps) dumps.push_back(parse_dump(text));
+  for (const std::string& text : options.dumps) dumps.push_back(parse_dump("--dump", text));
+  std::vector<Dump> watched;
+  for (const std::string& text : options.watch_memory) {
+    watched.push_back(parse_dump("--watch-mem", text));
+    if (!watched.back().file.empty()) throw UserError::make("--watch-mem {}: expected ADDRESS:BYTES", text);
+  }
   std::vector<Binding> in, out, expect;
   for (const std::string& text : options.in) in.push_back(parse_binding("--in", text));
   for (const std::string& text : options.out) out.push_back(parse_binding("--out", text));
@@ -241,11 +298,14 @@ ExitStatus run_session(const Options& options) {
   if (program == nullptr && !(in.empty() && out.empty() && expect.empty()))
     throw UserError("--in, --out and --expect need a program");
 
+  if (program != nullptr) check_program(program->program, machine, options);
   if (options.no_simd) arch::set_simd(false);
   platform::Registry units;
   register_units(units);
   platform::System system(machine, units);
   system.engine().set_idle_skip(!options.no_idle_skip);
+  for (platform::MeshSystem& mesh : system.meshes())
+    if (mesh.memory_agent != nullptr) mesh.memory_agent->landing().set_enabled(!options.no_check);
 
   // What cannot be right is said before the run, not after hours of it.
   for (const Binding& binding : out) {
@@ -254,9 +314,11 @@ ExitStatus run_session(const Options& options) {
   }
   for (const Binding& binding : expect) check_output(program->program, binding, true);
   for (const Dump& dump : dumps) {
-    platform::read_memory(mesh_of(system, dump), dump.address, dump.bytes);
+    platform::read_memory(system.mesh(mesh_of(system, "--dump", dump)), dump.address, dump.bytes);
     if (!dump.file.empty()) require_writable(dump.file);
   }
+  for (const Dump& range : watched)
+    platform::read_memory(system.mesh(mesh_of(system, "--watch-mem", range)), range.address, 1);
   if (!options.stats.empty()) {
     observe::require_report_path(options.stats);
     require_writable(options.stats);
@@ -273,6 +335,7 @@ ExitStatus run_session(const Options& options) {
   if (!options.elaborate_only) check_traffic(machine, options);
   platform::RunLimits limits{options.max_cycles, options.watchdog};
   platform::Runner runner(system, program ? &program->program : nullptr, limits);
+  watch_memory(runner, system, watched);
   for (const Binding& binding : in) load_input(system, program->program, binding);
   platform::Simulation simulation("ktpu", system, runner);
   if (options.elaborate_only) {
@@ -321,7 +384,7 @@ ExitStatus run_session(const Options& options) {
       status = ExitStatus::kExpectFailed;
     }
   }
-  for (const Dump& dump : dumps) show_dump(mesh_of(system, dump), dump);
+  for (const Dump& dump : dumps) show_dump(system.mesh(mesh_of(system, "--dump", dump)), dump);
   if (options.strict && status == ExitStatus::kOk && !result.notes.empty()) {
     fmt::print(stderr, "ktpu-sim: --strict: the program relies on what the notes above say\n");
     status = ExitStatus::kStrict;

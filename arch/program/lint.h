@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that the machine accepts and runs wrongly, as far as that shows before a run: cluster.md section
-// 15, the list of illegal programs in quirks.md, orchestrator.md section 11.
+// Programs that the machine accepts and runs wrongly, as far as that shows before a run. The rules are those
+// of arch/misuse.h with a static check.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "arch/misuse.h"
 #include "arch/program/program.h"
 
 namespace ktpu::arch {
 
 struct LintFinding {
-  std::string_view rule;  // e.g. "fill-count"
-  bool error = true;      // false: suspicious, may be intended
-  std::size_t step = 0;   // index into Program::steps
-  std::string text;       // what and where, in words
+  const MisuseRule* rule = nullptr;
+  std::size_t step = 0;               // index into Program::steps
+  std::optional<std::uint32_t> slot;  // staging slot of the flit it is about
+  std::string text;                   // what and where, in words, with the instruction
+
+  bool error() const { return rule->before == StaticCheck::kError; }
 };
 
-std::vector<LintFinding> lint(const Program& program);
+// `machine`: all units of the machine it will run on, with their sizes; null: the sizes the program says it
+// needs.
+std::vector<LintFinding> lint(const Program& program, const MachineNeeds* machine = nullptr);
 
-// "step 3 (kick): error: slot 2, fill ... [fill-count]"
+// "step 3: error: slot 2 for node (1,1), `fill ...`: ... [fill-count]; fix: ..."
 std::string to_text(const LintFinding& finding);
-
-struct LintRule {
-  std::string_view name;
-  std::string_view meaning;
-};
-const std::vector<LintRule>& lint_rules();
 
 }  // namespace ktpu::arch

@@ -17,7 +17,7 @@ class ClusterLint {
   struct Sizes {
     std::uint32_t tiles = 0, l1_a = 0, l1_b = 0;
   };
-  using Report = std::function<void(std::string_view rule, bool error, std::string text)>;
+  using Report = std::function<void(std::string_view rule, std::string text)>;
 
   ClusterLint(Coord at, Sizes sizes) : at_(at), sizes_(sizes) {}
 
@@ -38,6 +38,7 @@ class ClusterLint {
   std::uint32_t loaded_tiles_ = 0;           // tiles some GEMM has opened
   std::uint32_t open_gm_ = 0, open_gn_ = 0;  // shape of the last opening GEMM
   std::optional<ClusterInst> emitting_;      // waits for its fused DRAIN
+  bool last_emits_ = false;                  // the last GEMM
   std::optional<Range> sweep_a_, sweep_b_;   // what the last GEMM may still be reading
 };
 

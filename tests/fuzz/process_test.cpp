@@ -71,8 +71,8 @@ class Process : public testing::Test {
   // Runs t.yaml (or `topology`) and p.bin and looks at all that is left.
   void judge(const std::string& topology, const std::string& output) const {
     for (const char* name : {"c.npy", "s.json"}) fs::remove(folder_ / name);
-    const int status = run({"-t", topology, "p.bin", "-q", "--max-cycles", "20000", "--watchdog", "4000",
-                            "--stats", "s.json", "--out", output + "=c.npy"});
+    const int status = run({"-t", topology, "p.bin", "-q", "--no-lint", "--max-cycles", "20000", "--watchdog",
+                            "4000", "--stats", "s.json", "--out", output + "=c.npy"});
     const std::string said = read("stderr");
     EXPECT_TRUE(status >= 0 && status <= 5) << status << ": " << said;
     if (status != 0) {

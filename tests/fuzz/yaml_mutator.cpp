@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/yaml_junk.h"
+
 namespace ktpu::fuzz {
 
 namespace {
@@ -71,58 +73,6 @@ std::vector<Span> rows(const std::string& text) {
   return found;
 }
 
-constexpr std::string_view kJunk[] = {"-1",
-                                      "1e99",
-                                      ".nan",
-                                      "-.inf",
-                                      "~",
-                                      "null",
-                                      "true",
-                                      "[]",
-                                      "{}",
-                                      "*a",
-                                      "&a ",
-                                      "<<: ",
-                                      "!t ",
-                                      "'",
-                                      "\"",
-                                      "\t",
-                                      "\n",
-                                      "- ",
-                                      ": ",
-                                      ", ",
-                                      "#",
-                                      "x",
-                                      ".",
-                                      "mat",
-                                      "0x",
-                                      "kind",
-                                      "|",
-                                      ">",
-                                      "%",
-                                      "@",
-                                      "\xff",
-                                      "\x01",
-                                      "? ",
-                                      "---\n",
-                                      "...\n",
-                                      "0x1p3",
-                                      "1_000",
-                                      "+5",
-                                      "007",
-                                      "1.5",
-                                      "1e3",
-                                      "\xC2\x85",
-                                      "impl",
-                                      "include: topology.yaml\n",
-                                      "\r",
-                                      "\xEF\xBB\xBF",
-                                      "cluster@1,1",
-                                      "router@1,1",
-                                      "{a: &x [*x]}",
-                                      "mem",
-                                      "controller",
-                                      "pe"};
 constexpr std::string_view kNumbers[] = {"0",
                                          "1",
                                          "2",
@@ -267,7 +217,7 @@ void random_bytes(std::string& text, Random& r) {
 }
 
 void insert_junk(std::string& text, Random& r) {
-  const std::string_view junk = kJunk[r.below(std::size(kJunk))];
+  const std::string_view junk = support::kYamlJunk[r.below(std::size(support::kYamlJunk))];
   const auto list = all_tokens(text);
   if (list.empty() || r.one_in(3)) {
     text.insert(r.below(text.size() + 1), junk);

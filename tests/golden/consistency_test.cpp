@@ -51,6 +51,7 @@ TEST(Consistency, IdleSkipAndProbesChangeNothing) {
       const std::string plain = run_events(imported.machine, imported.program, Watch::kOutside, true);
       const std::string every_cycle = run_events(imported.machine, imported.program, Watch::kOutside, false);
       const std::string watched = run_events(imported.machine, imported.program, Watch::kInside, true);
+      expect_no_findings(plain, imported.program, file["id"].dump());
       EXPECT_TRUE(plain == every_cycle)
           << file["id"] << " idle skip: " << first_difference(plain, every_cycle);
       EXPECT_TRUE(plain == watched) << file["id"] << " probes: " << first_difference(plain, watched);

@@ -151,6 +151,7 @@ TEST(RandomPrograms, EndAndDoNotDependOnObservation) {
     const std::string plain = run_events(generator.machine(), program, Watch::kOutside, true);
     const std::string every_cycle = run_events(generator.machine(), program, Watch::kOutside, false);
     const std::string watched = run_events(generator.machine(), program, Watch::kInside, true);
+    expect_no_findings(plain, program, fmt::format("seed {}", seed));
     EXPECT_TRUE(plain == every_cycle)
         << "seed " << seed << " idle skip: " << first_difference(plain, every_cycle);
     EXPECT_TRUE(plain == watched) << "seed " << seed << " probes: " << first_difference(plain, watched);

@@ -2,13 +2,19 @@
 // A run as text: everything seen from outside, in order, to compare two runs byte by byte.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <string>
 
 #include "apps/ktpu-check/rig.h"
 #include "apps/ktpu-check/sha256.h"
+#include "arch/program/lint.h"
+#include "tlm/platform/findings.h"
 
 namespace ktpu::check {
+
+inline const std::string kFound = "found: ";
 
 inline std::string run_events(const topo::Machine& machine, const arch::Program& program, Watch watch,
                               bool idle_skip) {
@@ -36,9 +42,21 @@ inline std::string run_events(const topo::Machine& machine, const arch::Program&
     flits(fmt::format("out {},{}", node.at.x, node.at.y), rig.out(node.at));
   }
   text += fmt::format("end {} of {}\n", rig.host.end_cycle, rig.system().engine().now());
+  rig.system().engine().sync();
+  for (const platform::Finding& finding : platform::findings(rig.system()))
+    text += kFound + finding.line() + "\n";
   const topo::Dram& dram = *rig.mesh().dram;
   text += sha256_hex(rig.read_memory(dram.base, dram.size_bytes));
   return text;
+}
+
+// No legal program has anything to tell: neither in its run, whose events these are, nor before.
+inline void expect_no_findings(const std::string& events, const arch::Program& program,
+                               const std::string& what) {
+  const std::size_t at = events.find(kFound);
+  EXPECT_EQ(at, std::string::npos) << what << ": " << events.substr(std::min(at, events.size()), 400);
+  for (const arch::LintFinding& finding : arch::lint(program))
+    EXPECT_FALSE(finding.error()) << what << ": " << arch::to_text(finding);
 }
 
 inline std::string first_difference(const std::string& a, const std::string& b) {

@@ -169,7 +169,7 @@ TEST_F(Cli, EveryOutputIsCheckedBeforeTheRun) {
 // --- The other statuses
 
 TEST_F(Cli, Status3UnitFault) {
-  const Finished f = sim({"-t", "mesh1", "-q",
+  const Finished f = sim({"-t", "mesh1", "-q", "--no-lint",
                           assemble("stage 0 {\n fill a n=1 from=0x3ffffff000 txn=1 last\n }\ncredit 32\n"
                                    "kick (1,1) slots=0..0\npoll SIG_DONE & 0xffff == 1\n")});
   EXPECT_EQ(f.status, 3);
@@ -211,10 +211,10 @@ TEST_F(Cli, Status7StrictTurnsMisuseIntoFailure) {  // accumulates on a tile tha
     kick (1,1) slots=0..3
     poll SIG_DONE & 0xffff == 4
   )");
-  const Finished lenient = sim({"-t", "mesh1", "-q", program});
+  const Finished lenient = sim({"-t", "mesh1", "-q", "--no-lint", program});
   EXPECT_EQ(lenient.status, 0);
   EXPECT_THAT(lenient.err, AllOf(HasSubstr("note"), HasSubstr("cluster@1,1")));
-  const Finished strict = sim({"-t", "mesh1", "-q", program, "--strict"});
+  const Finished strict = sim({"-t", "mesh1", "-q", "--no-lint", program, "--strict"});
   EXPECT_EQ(strict.status, 7);
   EXPECT_THAT(strict.err, HasSubstr("cluster@1,1"));
 }
@@ -225,9 +225,21 @@ TEST_F(Cli, Status7AlsoForTheLastSweep) {
       "stage 0 {\n  fill a n=1 from=0x0 txn=1\n  fill b n=1 from=0x2000 txn=1\n"
       "  gemm acc gm=1 gn=1 nk=1 txn=1 last\n}\n"
       "baseline (1,1)\ncredit 8\nkick (1,1) slots=0..2\nawait (1,1) 3\n");
-  const Finished strict = sim({"-t", "mesh1", "-q", program, "--strict"});
+  const Finished strict = sim({"-t", "mesh1", "-q", "--no-lint", program, "--strict"});
   EXPECT_EQ(strict.status, 7);
   EXPECT_THAT(strict.err, HasSubstr("sub-tile 0"));
+}
+
+// The static check refuses what is wrong on every machine, with step, slot, instruction and fix.
+TEST_F(Cli, Status2StaticCheck) {
+  const std::string program = assemble(
+      "stage 0 {\n  fill a n=256 from=0x0 last\n}\nbaseline (1,1)\ncredit 8\nkick (1,1) slots=0..0\n"
+      "await (1,1) 1\n");
+  expect_refused({"-t", "mesh1", program}, {"1 error", "step 3", "slot 0", "fill a", "n=256", "[fill-count]",
+                                            "fix: split", "--no-lint"});
+  const Finished f = sim({"-t", "mesh1", "-q", program, "--no-lint", "--watchdog", "2000"});
+  EXPECT_EQ(f.status, 4);
+  EXPECT_THAT(f.err, HasSubstr("[fill-count]"));
 }
 
 TEST_F(Cli, TrafficThatEndsIsStatus0) {

@@ -45,6 +45,10 @@ TEST_F(Cli, EveryFlagWorks) {
       {"-t", "mesh1", worked, "--watchdog", "5000"},
       {"-t", "mesh1", worked, "--no-idle-skip"},
       {"-t", "mesh1", worked, "--no-simd"},
+      {"-t", "mesh1", worked, "--no-lint"},
+      {"-t", "mesh1", worked, "--no-check"},
+      {"-t", "mesh1", worked, "--watch-mem", "0x4000:32"},
+      {"--explain", "fill-count"},
       {"--help"},
       {"-h"},
   };

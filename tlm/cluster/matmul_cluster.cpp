@@ -51,7 +51,9 @@ MatmulCluster::MatmulCluster(std::string name, const ClusterParams& params, sim:
             checked_power(Unit::name(), "l1_a", params.l1_a, 512),
             checked_power(Unit::name(), "l1_b", params.l1_b, 512), params.acc_mw),
       write_back_(params.at, params.memory_port),
-      peer_(params.at, {params.l1_a, params.l1_b, params.tiles, params.acc_mw}) {}
+      peer_(params.at, {params.l1_a, params.l1_b, params.tiles, params.acc_mw}) {
+  base_.report_to(&misuse_);
+}
 
 void MatmulCluster::reset(Cycle start) {
   base_.reset(start);

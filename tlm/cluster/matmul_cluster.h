@@ -47,11 +47,9 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
   const ClusterParams& params() const { return params_; }
   // Before the run, or while idle. Null: none.
   void set_probe(ClusterProbe* probe) { probe_ = probe; }
-  // Kinds: fill-too-long, fill-past-bank, gemm-past-bank, too-many-tiles, drain-too-long, emit-on-load,
-  // emit-to-buffer-2, emit-without-drain, drain-over-batch, fused-drain-count, fused-drain-destination (an
-  // instruction against section 15); tile-never-loaded, reuse-distance, l1-write-under-sweep,
-  // streams-interleaved (what came of it). The unit goes on as the machine would.
+  // Ids of arch/misuse.h. The unit goes on as the machine would.
   const noc::EndpointMisuseLog& misuse() const override { return misuse_; }
+  void set_write_observer(noc::WriteObserver* observer) override { base_.set_write_observer(observer); }
   std::vector<noc::QuirkHits> quirk_hits() const override;  // C1
   // d_out of section 9.1: results issued and not yet taken by the write port, modulo 2^16.
   unsigned results_outstanding() const { return d_out_; }
@@ -143,6 +141,9 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
 
   // matmul_cluster_report.cpp: nothing below changes what the machine does.
   void check_program(sim::Cycle now);
+  void check_fill(sim::Cycle now);
+  void check_gemm(sim::Cycle now);
+  void check_drain(sim::Cycle now);
   void report(sim::Cycle cycle, const char* kind, std::string text);
   void collect_reports(sim::Cycle now);
   void probe_cycle(sim::Cycle now, bool drain);
@@ -195,6 +196,7 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
   // For check_program(): the emitting GEMM whose fused DRAIN has not come yet.
   bool batch_open_ = false;
   arch::ClusterInst batch_inst_{};
+  unsigned open_gm_ = 0, open_gn_ = 0;  // shape of the last GEMM that loaded its tiles; 0: none
   sim::Cycle accounted_ = 0;
   noc::EndpointMisuseLog misuse_;
   std::uint64_t compute_cycles_ = 0, fill_cycles_ = 0, drain_cycles_ = 0, stall_cycles_ = 0, fills_ = 0,

@@ -12,6 +12,9 @@ using sim::Cycle;
 namespace {
 
 constexpr Cycle kToCommand = arch::latency::kIssueToCommand.value;
+constexpr unsigned kBank = 256;      // entries of an L1 bank (section 2)
+constexpr unsigned kAnchor = 40;     // the only one the arithmetic is defined for (section 15)
+constexpr unsigned kTileBuffer = 2;  // CU_DATA buffer of the resident tiles
 
 bool same_destination(const ClusterInst& a, const ClusterInst& b) {
   return a.addr == b.addr && a.dnode == b.dnode && a.dst_x == b.dst_x && a.dst_y == b.dst_y &&
@@ -42,58 +45,97 @@ std::vector<noc::QuirkHits> MatmulCluster::quirk_hits() const {
 
 // The rules of section 15 that an instruction breaks by itself or by its place in the program.
 void MatmulCluster::check_program(Cycle now) {
+  if (inst_.is(ClusterOp::kFill)) check_fill(now);
+  if (inst_.is(ClusterOp::kGemm)) check_gemm(now);
+  if (inst_.is(ClusterOp::kDrain)) check_drain(now);
+}
+
+void MatmulCluster::check_fill(Cycle now) {
   const ClusterInst& i = inst_;
-  if (i.is(ClusterOp::kFill)) {
-    if (i.n > 255)
-      report(now, "fill-too-long",
-             fmt::format("FILL of {} entries never completes: the unit counts to 255 at most", i.n));
-    else if (i.eoff + i.eff_n() > 256)
-      report(
-          now, "fill-past-bank",
-          fmt::format("FILL of {} entries from offset {} runs past the end of its bank and wraps inside it",
-                      i.eff_n(), i.eoff));
-  } else if (i.is(ClusterOp::kGemm)) {
-    const unsigned gm = i.eff_gm(), gn = i.eff_gn(), nk = i.eff_nk();
-    if (i.aoff + gm * nk > 256 || i.boff + gn * nk > 256)
-      report(
-          now, "gemm-past-bank",
-          fmt::format(
-              "GEMM {}x{}, nk {} with aoff {} and boff {} reads past the end of a bank and wraps inside it",
-              gm, gn, nk, i.aoff, i.boff));
-    if (gm * gn > params_.tiles)
-      report(
-          now, "too-many-tiles",
-          fmt::format("GEMM {}x{} makes {} sub-tiles; the cluster holds {}", gm, gn, gm * gn, params_.tiles));
-    if (i.emit && !i.acc && nk == 1)
-      report(now, "emit-on-load",
-             "GEMM with emit, nk = 1 and acc = 0 emits nothing and is counted as emitting");
-    if (i.emit && i.dnode && i.dbuf == 2)
-      report(now, "emit-to-buffer-2", "GEMM with emit to buffer 2 emits FP16");
-    if (i.emit) {
-      if (batch_open_)
-        report(now, "emit-without-drain",
-               "a second emitting GEMM came before the fused DRAIN of the first; queued results may be "
-               "redirected");
-      batch_open_ = true;
-      batch_inst_ = i;
-    }
-  } else if (i.is(ClusterOp::kDrain)) {
-    if (i.n > params_.tiles && !i.fuse)
-      report(now, "drain-too-long",
-             fmt::format("DRAIN of {} sub-tiles; the cluster holds {}", i.n, params_.tiles));
-    if (batch_open_ && !i.fuse)
-      report(now, "drain-over-batch", "an explicit DRAIN came before the fused DRAIN of an emitting GEMM");
-    if (batch_open_ && i.fuse) {
-      const unsigned results = batch_inst_.eff_gm() * batch_inst_.eff_gn();
-      if (i.eff_n() != results)
-        report(now, "fused-drain-count",
-               fmt::format("fused DRAIN of {} for a GEMM with {} results", i.eff_n(), results));
-      if (!same_destination(i, batch_inst_))
-        report(now, "fused-drain-destination",
-               "a fused DRAIN names another destination than its GEMM: results still queued are redirected");
-      batch_open_ = false;
-    }
+  const unsigned n = i.eff_n(), entries = i.sel ? params_.l1_b : params_.l1_a;
+  if (i.n > 255)
+    report(now, "fill-count",
+           fmt::format("FILL of {} entries never completes: the unit counts to 255 at most", i.n));
+  else if (i.eoff + n > kBank)
+    report(now, "fill-bank",
+           fmt::format("FILL of {} entries from offset {} runs past the end of its bank and wraps inside it",
+                       n, i.eoff));
+  else if (i.fbank * kBank + i.eoff + n > entries)
+    report(now, "l1-capacity",
+           fmt::format("FILL up to entry {} of L1 {}, which has {}: the address wraps",
+                       i.fbank * kBank + i.eoff + n - 1, i.sel ? 'B' : 'A', entries));
+}
+
+void MatmulCluster::check_gemm(Cycle now) {
+  const ClusterInst& i = inst_;
+  const unsigned gm = i.eff_gm(), gn = i.eff_gn(), nk = i.eff_nk();
+  if (i.aoff + gm * nk > kBank || i.boff + gn * nk > kBank)
+    report(now, "gemm-bank",
+           fmt::format(
+               "GEMM {}x{}, nk {} with aoff {} and boff {} reads past the end of a bank and wraps inside it",
+               gm, gn, nk, i.aoff, i.boff));
+  else if (i.abank * kBank + i.aoff + gm * nk > params_.l1_a ||
+           i.bbank * kBank + i.boff + gn * nk > params_.l1_b)
+    report(now, "l1-capacity",
+           fmt::format(
+               "GEMM {}x{}, nk {} reads up to entry {} of L1 A and {} of L1 B, which have {} and {}: the "
+               "address wraps",
+               gm, gn, nk, i.abank * kBank + i.aoff + gm * nk - 1, i.bbank * kBank + i.boff + gn * nk - 1,
+               params_.l1_a, params_.l1_b));
+  if (gm * gn > params_.tiles)
+    report(
+        now, "tile-capacity",
+        fmt::format("GEMM {}x{} makes {} sub-tiles; the cluster holds {}", gm, gn, gm * gn, params_.tiles));
+  if (i.anchor != kAnchor)
+    report(now, "gemm-anchor",
+           fmt::format("GEMM with anchor {}; the arithmetic is defined for {}", i.anchor, kAnchor));
+  if (i.acc && open_gm_ != 0 && (gm != open_gm_ || gn != open_gn_))
+    report(
+        now, "acc-shape",
+        fmt::format("GEMM {}x{} adds to sub-tiles of a result opened as {}x{}", gm, gn, open_gm_, open_gn_));
+  if (!i.acc) {
+    open_gm_ = gm;
+    open_gn_ = gn;
   }
+  if (!i.emit) return;
+  if (!i.acc && nk == 1)
+    report(now, "emit-load", "GEMM with emit, nk = 1 and acc = 0 emits nothing and is counted as emitting");
+  if (i.dnode && i.dbuf == kTileBuffer) report(now, "emit-buffer", "GEMM with emit to buffer 2 emits FP16");
+  if (batch_open_)
+    report(
+        now, "emit-order",
+        "a second emitting GEMM came before the fused DRAIN of the first; queued results may be redirected");
+  batch_open_ = true;
+  batch_inst_ = i;
+}
+
+void MatmulCluster::check_drain(Cycle now) {
+  const ClusterInst& i = inst_;
+  if (!i.fuse) {
+    if (i.n > params_.tiles)
+      report(now, "tile-capacity",
+             fmt::format("DRAIN of {} sub-tiles; the cluster holds {}", i.n, params_.tiles));
+    if (batch_open_)
+      report(now, "emit-order", "an explicit DRAIN came before the fused DRAIN of an emitting GEMM");
+    batch_open_ = false;
+    if (i.dnode && i.dbuf == kTileBuffer && i.dfin == 0 && i.dst_x == params_.at.x && i.dst_y == params_.at.y)
+      report(now, "peer-self",
+             fmt::format("DRAIN {} sends raw tiles to itself: its drain and its receiver wait for each other",
+                         i.eff_n()));
+    return;
+  }
+  if (!batch_open_) {
+    report(now, "fuse-alone", fmt::format("fused DRAIN of {} without an emitting GEMM", i.eff_n()));
+    return;
+  }
+  const unsigned results = batch_inst_.eff_gm() * batch_inst_.eff_gn();
+  if (i.eff_n() != results)
+    report(now, "fuse-count",
+           fmt::format("fused DRAIN of {} for a GEMM with {} results", i.eff_n(), results));
+  if (!same_destination(i, batch_inst_))
+    report(now, "fuse-destination",
+           "a fused DRAIN names another destination than its GEMM: results still queued are redirected");
+  batch_open_ = false;
 }
 
 // Once an instruction (or peer stream) each.
@@ -101,7 +143,7 @@ void MatmulCluster::collect_reports(Cycle now) {
   if (const auto unloaded = data_.take_unloaded(); unloaded.count != 0 && !told_unloaded_) {
     told_unloaded_ = true;
     report(
-        unloaded.cycle, "tile-never-loaded",
+        unloaded.cycle, "tile-unloaded",
         fmt::format(
             "sub-tile {} was read although no LOAD ever wrote it: a real machine has undefined bits there, "
             "the model zeros",

@@ -212,9 +212,18 @@ void MatmulCluster::receive(Cycle now, bool filling, bool peer_can_take) {
     case FlitType::kCuData: {
       if (!peer_can_take) return;
       const PeerReceiver::Effect effect = peer_.take(now, flit);
-      if (effect == PeerReceiver::Effect::kRejected) fault_ = true;
+      if (effect == PeerReceiver::Effect::kRejected) {
+        fault_ = true;
+        const arch::CuDataDesc& d = peer_.descriptor();
+        report(now, "stream-rejected",
+               fmt::format("a CU_DATA burst from ({},{}) to buffer {}, granules {}..{}, was rejected: {}",
+                           flit.src_x(), flit.src_y(), d.buf_id, d.offset, d.offset + d.len,
+                           d.buf_id > 2                         ? "there is no such buffer"
+                           : d.buf_id == 2 && d.offset % 2 != 0 ? "a raw tile starts at an even granule"
+                                                                : "the unit has fewer"));
+      }
       if (effect == PeerReceiver::Effect::kWrongSource)
-        report(now, "streams-interleaved",
+        report(now, "stream-overlap",
                fmt::format("a CU_DATA flit from ({},{}) arrived inside the stream from ({},{}) and was taken "
                            "as its data",
                            flit.src_x(), flit.src_y(), peer_.source().x, peer_.source().y));
@@ -241,7 +250,7 @@ void MatmulCluster::store_word(Cycle now, Side side, unsigned entry, unsigned wo
     data_.stash(sweep_.issued());
   }
   if (data_.future_read(side, index, sweep_.issued()))
-    report(now + 1, "l1-write-under-sweep",
+    report(now + 1, "fill-race",
            fmt::format("L1 {} entry {} was written while the running sweep still has to read it",
                        side == Side::kA ? 'A' : 'B', index));
   data_.set_entry(side, index, assembly_);

@@ -171,6 +171,7 @@ void DramPath::grant(sim::Cycle now) {
     r.wires->ar_granted = true;
     read_wait_ += now - r.since;
     check_address(now, w.ar_addr, w.ar_origin, false);
+    if (landing_ != nullptr) landing_->read(now, w.ar_origin, w.ar_addr, w.ar_beats);
   }
   const int writer = aw_room ? pick(write_) : -1;
   write_.requests = presented_.writes;
@@ -190,6 +191,7 @@ void DramPath::grant(sim::Cycle now) {
     r.wires->aw_granted = true;
     write_wait_ += now - r.since;
     check_address(now, w.aw_addr, w.aw_origin, true);
+    if (landing_ != nullptr) landing_->write_granted(now, i, w.aw_origin, w.aw_addr, w.aw_beats);
   }
   if (staging_ != nullptr) {
     const int staged = staging_->clock(now, presented_.staged_reads, presented_.staged_writes, wires_.data());
@@ -283,6 +285,7 @@ bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
   if (pulse_) {
     requesters_[pulse_id_].wires->b = true;
     --requesters_[pulse_id_].writes_in_flight;
+    if (landing_ != nullptr) landing_->write_landed(pulse_id_);
   }
   pulse_ = b_.readable(now);
   if (pulse_) {
@@ -299,7 +302,10 @@ bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
     word.id = out.r_id;
     r_[read_fifo(out.r_id)].push(now, word);
     ++read_beats_;
-    if (probe) probe->on_read_beat(now, out.r_id, out.r_last);
+    if (probe) {
+      probe->on_read_beat(now, out.r_id, out.r_last);
+      probe->on_read_data(now, out.r_id, out.r_data);
+    }
   }
   if (in.b_taken) {
     b_.push(now, out.b_id);

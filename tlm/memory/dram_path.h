@@ -12,6 +12,7 @@
 #include "arch/flit.h"
 #include "tlm/memory/converged_store.h"
 #include "tlm/memory/dram_device.h"
+#include "tlm/memory/landing.h"
 #include "tlm/memory/memory_probe.h"
 #include "tlm/memory/misuse.h"
 #include "tlm/sim/fifo.h"
@@ -60,6 +61,7 @@ class DramPath {
   DramPath(const Config& config, DramDevice& device, MisuseLog& misuse);
 
   void attach(unsigned requester, DramWires& wires);
+  void set_landing(LandingTracker* landing) { landing_ = landing; }
   void reset(sim::Cycle start);
   // One cycle of the path and the device. Requesters' registers must still be those of `now`.
   // Returns whether there was a handshake on the DRAM bus.
@@ -125,6 +127,7 @@ class DramPath {
   Config config_;
   DramDevice& device_;
   MisuseLog& misuse_;
+  LandingTracker* landing_ = nullptr;
   unsigned lanes_;  // R = bus bits / 256
   std::array<Requester, kMaxRequesters> requesters_;
   unsigned attached_ = 0;  // requesters_[attached_..] have no wires

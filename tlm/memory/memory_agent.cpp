@@ -32,11 +32,14 @@ MemoryAgent::MemoryAgent(std::string name, MemoryAgentConfig config, DramDevice&
       DramPath::Config{count + 2 + config_.interlink, config_.reads_in_flight, config_.mesh_id,
                        config_.staging == StagingPlacement::kConverged},
       dram_, misuse_);
+  path_->set_landing(&landing_);
   attachments_.resize(count);
   for (unsigned p = 0; p < count; ++p) {
     ports_.push_back(std::make_unique<MemoryPort>(config_.ports[p], config_.reads_in_flight, misuse_,
                                                   StagingConfig{config_.staging, config_.mesh_id}));
     path_->attach(p, ports_[p]->wires());
+    ports_[p]->set_landing(&landing_);
+    landing_.add_port(config_.ports[p]);
   }
   mover_ = std::make_unique<Mover>(config_.quirks, config_.ports.front(), misuse_);
   if (!config_.interlink) {
@@ -85,6 +88,7 @@ void MemoryAgent::reset(sim::Cycle start) {
   for (auto& port : ports_) port->reset();
   if (window_ != nullptr) window_->reset();
   mover_->reset();
+  landing_.reset();
   path_->reset(start);
   path_due_ = start;
   for (Attachment& a : attachments_) a.shown = Shown::kNothing;
@@ -255,6 +259,7 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
     ++a.flits_in[flit.type_code()];
     if (memory) {
       accepted[p] = &flit;
+      if (flit.type() == arch::FlitType::kMemWrReq) landing_.write_arrived(now, flit);
       if (interlink_ != nullptr) interlink_->check_local(flit);
     } else if (remote) {
       interlink_->take(flit, p);
@@ -358,6 +363,30 @@ SparseMemory* MemoryAgent::staging(unsigned port) {
   return ports_.at(port)->store();
 }
 
+void MemoryAgent::host_reads(sim::Cycle now, std::uint64_t address, std::uint64_t bytes,
+                             const std::string& what) {
+  if (const auto write = landing_.pending(address, bytes))
+    misuse_.add({MisuseKind::kReadLanding, now, write->origin, address,
+                 fmt::format("{} read before {} had landed: it got the old bytes", what,
+                             LandingTracker::describe(*write))});
+}
+
+void MemoryAgent::host_writes(sim::Cycle now, std::uint64_t address, std::uint64_t bytes,
+                              const std::string& what) {
+  if (const auto write = landing_.pending(address, bytes))
+    misuse_.add({MisuseKind::kLoadLanding, now, write->origin, address,
+                 fmt::format("{} wrote before {} had landed: it may overwrite the new bytes", what,
+                             LandingTracker::describe(*write))});
+}
+
+void MemoryAgent::check_output(sim::Cycle now, std::uint64_t address, std::uint64_t bytes,
+                               const std::string& name) {
+  if (const auto write = landing_.pending(address, bytes))
+    misuse_.add({MisuseKind::kOutputLanding, now, write->origin, address,
+                 fmt::format("output \"{}\" holds old bytes: {} never landed", name,
+                             LandingTracker::describe(*write))});
+}
+
 bool MemoryAgent::idle() const {
   if (window_ != nullptr && !window_->idle()) return false;
   return path_->idle() && mover_->idle() && (interlink_ == nullptr || interlink_->idle()) &&
@@ -386,6 +415,7 @@ void MemoryAgent::visit(sim::Archive& archive) {
   archive.scope("mover", [&] { mover_->visit(archive); });
   archive.scope("dram_path", [&] { path_->visit(archive); });
   archive.scope("dram", [&] { dram_.visit(archive); });
+  archive.scope("landing", [&] { landing_.visit(archive); });
   archive.state("client_round_robin", round_robin_, 2);
   if (interlink_ != nullptr) {
     archive.state("remote_round_robin", remote_round_robin_, 2);

@@ -11,6 +11,7 @@
 #include "tlm/memory/agent_client.h"
 #include "tlm/memory/dram_device.h"
 #include "tlm/memory/interlink/beat.h"
+#include "tlm/memory/landing.h"
 #include "tlm/memory/memory_probe.h"
 #include "tlm/memory/misuse.h"
 #include "tlm/memory/staging.h"
@@ -59,6 +60,14 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   const MisuseLog& misuse() const { return misuse_; }
   // The staging memory that serves port `port` behind aperture 0; null if there is none.
   SparseMemory* staging(unsigned port = 0);
+  // Writes on their way, for units that send them and for switching the check off.
+  LandingTracker& landing() { return landing_; }
+  // What a host does behind the machine's back, in no time: a finding if a write is on its way there. `what`
+  // is the subject of the sentence.
+  void host_reads(sim::Cycle now, std::uint64_t address, std::uint64_t bytes, const std::string& what);
+  void host_writes(sim::Cycle now, std::uint64_t address, std::uint64_t bytes, const std::string& what);
+  // The same for an output of the program when all has come to rest.
+  void check_output(sim::Cycle now, std::uint64_t address, std::uint64_t bytes, const std::string& name);
   // Last cycle with a handshake on any DRAM channel; kNever before the first.
   sim::Cycle last_dram_handshake() const { return last_handshake_; }
   const Mover& mover() const { return *mover_; }
@@ -104,6 +113,7 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   AgentClient* client_ = nullptr;
   MemoryProbe* probe_ = nullptr;
   MisuseLog misuse_;
+  LandingTracker landing_{misuse_};
   std::vector<Attachment> attachments_;
   std::vector<std::unique_ptr<MemoryPort>> ports_;
   std::unique_ptr<HostWindow> window_;  // null: no host reaches it

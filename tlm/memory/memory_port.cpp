@@ -171,6 +171,7 @@ void MemoryPort::clock(sim::Cycle now, const arch::Flit* in, bool out_taken) {
     } else if (acknowledge) {
       const WriteSlot& slot = slots_.at(slot_);
       out_ = arch::make_flit(slot.src, at_, FlitType::kMemWrAck, slot.txn, true);
+      if (landing_ != nullptr) landing_->write_acknowledged(slot.src, slot.addr);
       releasing_ = slot_;
       response_ = false;
       state_ = State::kIdle;

@@ -11,6 +11,7 @@
 #include "arch/flit.h"
 #include "tlm/memory/dram_path.h"
 #include "tlm/memory/entry_reader.h"
+#include "tlm/memory/landing.h"
 #include "tlm/memory/write_slots.h"
 #include "tlm/sim/fifo.h"
 
@@ -37,6 +38,7 @@ class MemoryPort {
   // The port's own staging memory, null if there is none.
   SparseMemory* store() { return store_.get(); }
 
+  void set_landing(LandingTracker* landing) { landing_ = landing; }
   void reset();
   // One cycle, after the DRAM path's. `in`: the flit accepted by the intake, null if none.
   // `out_taken`: the output register's flit left. Keeps next().
@@ -76,6 +78,7 @@ class MemoryPort {
   MisuseLog& misuse_;
   StagingConfig staging_;
   std::unique_ptr<SparseMemory> store_;
+  LandingTracker* landing_ = nullptr;
   sim::Fifo<arch::Flit> reads_;
   sim::Fifo<arch::Flit> writes_in_;
   bool busy_ = false;

@@ -13,6 +13,8 @@ class MemoryProbe {
   virtual ~MemoryProbe() = default;
   virtual void on_read_address(sim::Cycle /*now*/, const DramAddress& /*burst*/) {}
   virtual void on_read_beat(sim::Cycle /*now*/, unsigned /*requester*/, bool /*last*/) {}
+  // With on_read_beat(): the bytes of that beat.
+  virtual void on_read_data(sim::Cycle /*now*/, unsigned /*requester*/, const DramData&) {}
   virtual void on_write_address(sim::Cycle /*now*/, const DramAddress& /*burst*/) {}
   virtual void on_write_beat(sim::Cycle /*now*/, const DramWriteBeat& /*beat*/) {}
   virtual void on_write_response(sim::Cycle /*now*/, unsigned /*requester*/) {}

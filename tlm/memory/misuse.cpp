@@ -6,33 +6,39 @@ namespace ktpu::memory {
 std::string_view misuse_name(MisuseKind kind) {
   switch (kind) {
     case MisuseKind::kOutOfRange:
-      return "out_of_range";
+      return "out-of-range";
     case MisuseKind::kAperture:
       return "aperture";
     case MisuseKind::kForeignMesh:
-      return "foreign_mesh";
+      return "foreign-mesh";
     case MisuseKind::kDataWithoutSlot:
-      return "data_without_slot";
+      return "data-without-slot";
     case MisuseKind::kWriteTooLong:
-      return "write_too_long";
+      return "write-burst";
     case MisuseKind::kTagOverflow:
-      return "tag_overflow";
+      return "tag-overflow";
+    case MisuseKind::kReadLanding:
+      return "read-landing";
+    case MisuseKind::kLoadLanding:
+      return "load-landing";
+    case MisuseKind::kOutputLanding:
+      return "output-landing";
     case MisuseKind::kUnclaimedFlit:
-      return "unclaimed_flit";
+      return "unclaimed-flit";
     case MisuseKind::kDroppedAperture:
-      return "dropped_aperture";
+      return "dropped-aperture";
     case MisuseKind::kStagingAlias:
-      return "staging_alias";
+      return "staging-alias";
     case MisuseKind::kRemoteWithoutAck:
-      return "remote_without_ack";
+      return "remote-ack";
     case MisuseKind::kNoWay:
-      return "no_way";
+      return "remote-route";
     case MisuseKind::kInterlinkOff:
-      return "interlink_off";
+      return "interlink-off";
     case MisuseKind::kMoverBusy:
-      return "mover_busy";
+      return "mover-busy";
     case MisuseKind::kMoverFault:
-      return "mover_fault";
+      return "mover-fault";
   }
   return "?";
 }

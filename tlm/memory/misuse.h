@@ -5,10 +5,11 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "arch/flit.h"
 #include "tlm/sim/cycle.h"
+#include "tlm/sim/occurrence_log.h"
 
 namespace ktpu::memory {
 
@@ -27,8 +28,11 @@ enum class MisuseKind : std::uint8_t {
   kInterlinkOff,      // something for another mesh while the interlink is disabled
   kMoverBusy,         // a GO while a move ran: ignored, but its fields are not (section 10.1)
   kMoverFault,        // a move that ended in a fault (section 10.4)
+  kReadLanding,       // a read while a write to the same words is on its way (orchestrator.md section 9)
+  kLoadLanding,       // the host writes, behind the machine's back, where a write is on its way
+  kOutputLanding,     // a write to an output of the program had not landed at the end
 };
-std::string_view misuse_name(MisuseKind kind);
+std::string_view misuse_name(MisuseKind kind);  // its id in arch/misuse.h
 
 struct Misuse {
   MisuseKind kind;
@@ -38,20 +42,10 @@ struct Misuse {
   std::string text;           // one sentence for the user, without place and cycle
 };
 
-// Keeps the first kKept of them and counts all.
-class MisuseLog {
- public:
-  static constexpr std::size_t kKept = 64;
-  void add(Misuse misuse) {
-    ++total_;
-    if (kept_.size() < kKept) kept_.push_back(std::move(misuse));
-  }
-  const std::vector<Misuse>& kept() const { return kept_; }
-  std::uint64_t total() const { return total_; }
+inline bool same_finding(const Misuse& a, const Misuse& b) {
+  return a.kind == b.kind && a.requester == b.requester;
+}
 
- private:
-  std::vector<Misuse> kept_;
-  std::uint64_t total_ = 0;
-};
+using MisuseLog = sim::OccurrenceLog<Misuse>;
 
 }  // namespace ktpu::memory

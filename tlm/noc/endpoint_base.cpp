@@ -103,6 +103,11 @@ void EndpointBase::begin(Cycle now, std::uint64_t debug) {
     // One reply may be pending; a request that meets it is lost, also in the cycle the reply leaves (10.3).
     if (reply_valid_) {
       ++replies_lost_;
+      if (log_ != nullptr)
+        log_->add(
+            {"control-overlap", now,
+             fmt::format("a CU_CTRL request from ({},{}) was lost: the reply to the one before had not left",
+                         links_.in->data().src_x(), links_.in->data().src_y())});
     } else {
       const Flit& request = links_.in->data();
       const auto ctrl = arch::unpack<arch::Ctrl>(request);

@@ -11,8 +11,10 @@
 #include "arch/encoding/codes.h"
 #include "arch/encoding/quirks.h"
 #include "arch/flit.h"
+#include "tlm/noc/write_observer.h"
 #include "tlm/sim/fifo.h"
 #include "tlm/sim/link.h"
+#include "tlm/sim/occurrence_log.h"
 #include "tlm/sim/unit.h"
 
 namespace ktpu::noc {
@@ -29,26 +31,14 @@ struct EndpointParams {
 // What a program did to a unit that no program may do. Recorded as it happens; who runs the machine judges
 // it.
 struct EndpointMisuse {
-  std::string kind;  // short and stable: "tile-never-loaded"
+  std::string kind;  // its id in arch/misuse.h: "tile-unloaded"
   sim::Cycle cycle = 0;
   std::string text;  // one sentence for the user, without place and cycle
 };
 
-// Keeps the first kKept and counts all.
-class EndpointMisuseLog {
- public:
-  static constexpr std::size_t kKept = 64;
-  void add(EndpointMisuse misuse) {
-    ++total_;
-    if (kept_.size() < kKept) kept_.push_back(std::move(misuse));
-  }
-  const std::vector<EndpointMisuse>& kept() const { return kept_; }
-  std::uint64_t total() const { return total_; }
+inline bool same_finding(const EndpointMisuse& a, const EndpointMisuse& b) { return a.kind == b.kind; }
 
- private:
-  std::vector<EndpointMisuse> kept_;
-  std::uint64_t total_ = 0;
-};
+using EndpointMisuseLog = sim::OccurrenceLog<EndpointMisuse>;
 
 // A known defect of the reference machine that a run met (quirks.md).
 struct QuirkHits {
@@ -64,6 +54,8 @@ class EndpointReports {
   virtual ~EndpointReports() = default;
   virtual const EndpointMisuseLog& misuse() const = 0;
   virtual std::vector<QuirkHits> quirk_hits() const { return {}; }  // only those met
+  // Elaboration: who wants to know of the unit's writes.
+  virtual void set_write_observer(WriteObserver*) {}
 };
 
 // A CU_SIGNAL flit (fabric.md sections 3.5 and 9).
@@ -74,6 +66,10 @@ arch::Flit make_signal(arch::Coord to, arch::Coord from, unsigned txn, arch::Sig
 // All questions are about the registers of cycle `now`, so the order between begin() and end() is free.
 class EndpointBase {
  public:
+  // Elaboration. Where misuse is recorded (null: nowhere), and who is told of the unit's writes.
+  void report_to(EndpointMisuseLog* log) { log_ = log; }
+  void set_write_observer(WriteObserver* observer) { writes_ = observer; }
+
   // Binds `owner` as receiver of links.in and sender of links.out.
   EndpointBase(const EndpointParams& params, sim::FlitPort links, sim::Unit& owner);
 
@@ -99,6 +95,8 @@ class EndpointBase {
   void send(const arch::Flit& flit) {  // needs send_ready(); on the output in the next cycle
     out_ = flit;
     unit_sent_ = true;
+    if (writes_ != nullptr && flit.type() == arch::FlitType::kMemWrReq)
+      writes_->write_sent(accounted_ - 1, flit);
   }
 
   // Pulse: retires the instruction in flight.
@@ -136,6 +134,8 @@ class EndpointBase {
 
   EndpointParams params_;
   sim::FlitPort links_;
+  EndpointMisuseLog* log_ = nullptr;
+  WriteObserver* writes_ = nullptr;
   sim::Fifo<arch::Flit> inst_, recv_, signal_;
   arch::Flit out_{};
   arch::Flit reply_{};

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "arch/encoding/quirks.h"
+#include "arch/misuse.h"
 #include "tlm/observe/engines.h"
 #include "tlm/observe/glob.h"
 #include "tlm/observe/standard_metrics.h"
@@ -52,6 +53,20 @@ std::string explain_exit(const ExitStatusText& exit) {
 std::string explain_quirk(const arch::Quirk& quirk) {
   return fmt::format("quirk {} of {} ({})\n  reference: {}\n  counted:   when {}\n  none:      {}\n",
                      quirk.name, quirk.unit, quirk.where, quirk.reference, quirk.hit, quirk.none);
+}
+
+std::string explain_misuse(const arch::MisuseRule& rule) {
+  using arch::RunCheck, arch::StaticCheck;
+  const std::string_view before = rule.before == StaticCheck::kError ? "an error: not run without --no-lint"
+                                  : rule.before == StaticCheck::kWarning ? "a warning"
+                                                                         : "not seen";
+  const std::string_view during = rule.during == RunCheck::kNote    ? "a note (exit status 7 with --strict)"
+                                  : rule.during == RunCheck::kFault ? "exit status 3"
+                                  : rule.during == RunCheck::kUnsupported ? "exit status 2"
+                                                                          : "not seen";
+  return fmt::format(
+      "misuse {} ({})\n  what:     {}\n  effect:   {}\n  fix:      {}\n  before:   {}\n  in a run: {}\n",
+      rule.id, rule.where, rule.what, rule.effect, rule.fix, before, during);
 }
 
 std::string explain_metric(const Metric& metric) {
@@ -153,6 +168,7 @@ const ExitStatusText& exit_status_text(ExitStatus status) {
 
 std::string explain(std::string_view name, const Statistics* statistics) {
   if (const arch::Quirk* quirk = arch::find_quirk(name)) return explain_quirk(*quirk);
+  if (const arch::MisuseRule* rule = arch::find_misuse(name)) return explain_misuse(*rule);
   if (const ExitStatusText* exit = find_exit(name)) return explain_exit(*exit);
   for (const FactText& fact : kFacts)
     if (fact.name == name)
@@ -170,6 +186,7 @@ std::string explain(std::string_view name, const Statistics* statistics) {
 
   std::vector<std::string_view> known;
   for (const arch::Quirk& quirk : arch::kQuirks) known.push_back(quirk.name);
+  for (const arch::MisuseRule& rule : arch::misuse_rules()) known.push_back(rule.id);
   for (const ExitStatusText& exit : kExitStatuses) known.push_back(exit.name);
   for (const FactText& fact : kFacts) known.push_back(fact.name);
   for (const Metric& metric : metrics) known.push_back(metric.name);
@@ -182,7 +199,7 @@ std::string explain(std::string_view name, const Statistics* statistics) {
     }
   throw arch::UserError::make(
       "nothing is called '{}'.{} Names are those of a report (statistics, wires, registers), quirk ids as in "
-      "V3, "
+      "V3, findings as in fill-count, "
       "and exit statuses as in 'exit 4'.{}",
       name, did_you_mean(name, known),
       statistics == nullptr ? " Give --topology to explain the names of a machine." : "");

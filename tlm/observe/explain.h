@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a name in a report means: statistics, metrics, invariants, wires, registers, quirks and exit statuses.
+// What a name in a report means: statistics, metrics, invariants, wires, registers, quirks, findings and
+// exit statuses.
 #pragma once
 
 #include <string>

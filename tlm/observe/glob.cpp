@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tlm/observe/glob.h"
 
-#include <algorithm>
-#include <utility>
+#include <fmt/format.h>
+
+#include "arch/suggest.h"
 
 namespace ktpu::observe {
 
@@ -36,48 +37,11 @@ bool selects(std::string_view pattern, std::string_view name) {
 
 bool is_glob(std::string_view text) { return text.find_first_of("*?") != std::string_view::npos; }
 
-unsigned edit_distance(std::string_view a, std::string_view b) {
-  std::vector<unsigned> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = static_cast<unsigned>(j);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = static_cast<unsigned>(i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    before.swap(above);
-    above.swap(row);
-  }
-  return above[b.size()];
-}
-
-std::vector<std::string> nearest(std::string_view name, std::span<const std::string_view> known) {
-  const unsigned limit = std::max<unsigned>(2, static_cast<unsigned>(name.size()) / 4);
-  std::vector<std::pair<unsigned, std::string_view>> close;
-  for (const std::string_view candidate : known) {
-    const std::size_t gap =
-        candidate.size() > name.size() ? candidate.size() - name.size() : name.size() - candidate.size();
-    if (gap > limit) continue;
-    const unsigned distance = edit_distance(name, candidate);
-    if (distance <= limit) close.emplace_back(distance, candidate);
-  }
-  std::stable_sort(close.begin(), close.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string> names;
-  for (const auto& [distance, candidate] : close) {
-    if (names.size() == 3) break;
-    if (std::find(names.begin(), names.end(), candidate) == names.end()) names.emplace_back(candidate);
-  }
-  return names;
-}
-
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known) {
+  constexpr std::size_t kMost = 3;
   std::string text;
-  for (const std::string& candidate : nearest(name, known)) {
-    text += text.empty() ? " Did you mean '" : ", '";
-    text += candidate + "'";
-  }
+  for (const std::string_view candidate : arch::nearest(name, known, kMost))
+    text += fmt::format("{}'{}'", text.empty() ? " Did you mean " : ", ", candidate);
   return text.empty() ? text : text + "?";
 }
 

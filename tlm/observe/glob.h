@@ -17,11 +17,7 @@ bool selects(std::string_view pattern, std::string_view name);
 // Whether `text` holds a pattern character.
 bool is_glob(std::string_view text);
 
-// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
-unsigned edit_distance(std::string_view a, std::string_view b);
-// Up to three names of `known` close enough to `name` to be what was meant, nearest first.
-std::vector<std::string> nearest(std::string_view name, std::span<const std::string_view> known);
-// " Did you mean 'a', 'b'?" or nothing.
+// " Did you mean 'a', 'b'?" of the names nearest to `name` (arch/suggest.h), or nothing.
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> known);
 
 }  // namespace ktpu::observe

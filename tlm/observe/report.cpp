@@ -61,6 +61,30 @@ std::string rows_text(const std::vector<Row>& rows) {
   return text;
 }
 
+std::string found_text(const Statistics& statistics) {
+  std::string text;
+  for (const FoundFact& found : statistics.facts().found)
+    text += fmt::format("found {} x {} at {}, first in cycle {}\n", found.count, found.id, found.where,
+                        found.first.empty() ? 0 : found.first.front().first);
+  return text;
+}
+
+nlohmann::ordered_json found_json(const Statistics& statistics) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const FoundFact& found : statistics.facts().found) {
+    nlohmann::ordered_json first = nlohmann::ordered_json::array();
+    for (const auto& [cycle, text] : found.first) first.push_back({{"cycle", cycle}, {"text", text}});
+    list.push_back({{"id", found.id},
+                    {"severity", found.severity},
+                    {"where", found.where},
+                    {"count", found.count},
+                    {"first", std::move(first)},
+                    {"effect", found.effect},
+                    {"fix", found.fix}});
+  }
+  return list;
+}
+
 std::string violations_text(const Statistics& statistics) {
   std::string text;
   for (const Violation& violation : statistics.check())
@@ -73,7 +97,7 @@ std::string violations_text(const Statistics& statistics) {
 std::string human_table(const Statistics& statistics, bool zeros) {
   std::vector<Row> rows = statistics.rows();
   if (!zeros) std::erase_if(rows, is_zero);
-  return manifest_text(statistics) + rows_text(rows) + violations_text(statistics);
+  return manifest_text(statistics) + rows_text(rows) + found_text(statistics) + violations_text(statistics);
 }
 
 std::string human_summary(const Statistics& statistics) {
@@ -92,7 +116,7 @@ std::string human_summary(const Statistics& statistics) {
     text +=
         fmt::format("and {} more: --table prints them, --stats FILE.json writes them with their meaning\n",
                     all - rows.size());
-  return text + violations_text(statistics);
+  return text + found_text(statistics) + violations_text(statistics);
 }
 
 std::string json_report(const Statistics& statistics) {
@@ -121,6 +145,7 @@ std::string json_report(const Statistics& statistics) {
   Json violations = Json::array();
   for (const Violation& violation : statistics.check())
     violations.push_back({{"name", violation.name}, {"text", violation.text()}});
+  json["findings"] = found_json(statistics);
   json["violations"] = std::move(violations);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -16,6 +16,14 @@
 
 namespace ktpu::observe {
 
+// Something the run did that a report must say: misuse, a quirk of the reference that was met, a fault.
+struct FoundFact {
+  std::string id, severity, where;  // severity: "note", "fault", "unsupported"
+  std::uint64_t count = 0;
+  std::vector<std::pair<sim::Cycle, std::string>> first;  // the first few times it happened
+  std::string effect, fix;
+};
+
 // What only the platform knows. Formulas see these as run.cycles, run.clock_mhz, run.machine_cycles,
 // run.total_cycles. Formulas over units and engines also know unit.cycles, those of the unit's own clock.
 struct RunFacts {
@@ -25,6 +33,7 @@ struct RunFacts {
   std::optional<sim::Cycle> total_cycles;    // with staging, polls and host relayouts
   // What is needed to repeat the run: machine, program hash, versions, ... Printed in this order.
   std::vector<std::pair<std::string, std::string>> manifest;
+  std::vector<FoundFact> found;
 };
 
 // What a metric or invariant is evaluated once for: the run, or every unit or link a pattern matches ("*",

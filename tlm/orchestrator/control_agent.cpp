@@ -28,6 +28,7 @@ ControlAgent::ControlAgent(const ControlAgentParams& params, std::vector<Registe
       buses_(std::move(buses)),
       aux_(aux),
       stage_(static_cast<std::size_t>(params.staging_flits) * reg::kWordsPerFlit),
+      checks_(params.staging_flits),
       tx_(sim::FifoShape::sync(kMailboxDepth)),
       rx_(sim::FifoShape::sync(kMailboxDepth)) {
   KTPU_CHECK(buses_.size() <= read_q_.size(), "{} register buses", buses_.size());
@@ -38,6 +39,8 @@ void ControlAgent::reset(sim::Cycle) {
   prog_dst_ = 0;
   prog_len_ = prog_base_ = credit_ = sig_done_ = 0;
   if (!params_.quirks) node_status_.fill(0);  // quirk O1
+  for (std::size_t node = 0; node < stale_.size(); ++node) stale_[node] = node_status_[node] != 0;
+  checks_.reset();
   kick_ = clear_done_ = load_credit_ = mailbox_push_ = rx_pop_ = false;
   aux_count_ = 0;
   run_ = push_ = false;
@@ -53,7 +56,7 @@ void ControlAgent::drive(sim::Cycle) {
   for (std::size_t b = 0; b < buses_.size(); ++b) buses_[b]->read_data = read_q_[b];
 }
 
-bool ControlAgent::offer(sim::Cycle, const arch::Flit& flit) {
+bool ControlAgent::offer(sim::Cycle now, const arch::Flit& flit) {
   if (rx_.full()) overflow_in_ = true;  // signals count too (orchestrator.md section 3.1, RX_STATUS)
   if (flit.type() == arch::FlitType::kCuSignal) {
     signal_in_ = true;
@@ -62,6 +65,7 @@ bool ControlAgent::offer(sim::Cycle, const arch::Flit& flit) {
   }
   if (rx_.full()) {
     ++rx_lost_;
+    checks_.mailbox_lost(now, flit);
     return false;
   }
   rx_in_ = true;
@@ -118,6 +122,7 @@ void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
   if (offset >= reg::kStage && offset < kStageEnd) {
     const std::size_t word = (offset - reg::kStage) / 8;
     if (word < stage_.size()) stage_[word] = beat.data;
+    checks_.staged(now, word, pointer_, run_ ? pointer_ + left_ * reg::kWordsPerFlit - word_ : 0);
     return;
   }
   if (offset >= reg::kTxFlit && offset < reg::kTxFlit + 8 * reg::kWordsPerFlit) {
@@ -140,7 +145,10 @@ void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
       irq_en_ = beat.data;
       break;
     case reg::kProgDst:
-      redirects_ += run_ && prog_dst_ != static_cast<std::uint8_t>(beat.data);
+      if (run_ && prog_dst_ != static_cast<std::uint8_t>(beat.data)) {
+        ++redirects_;
+        checks_.redirected(now, prog_dst_, static_cast<std::uint8_t>(beat.data), left_);
+      }
       prog_dst_ = static_cast<std::uint8_t>(beat.data);
       break;
     case reg::kProgLen:
@@ -163,6 +171,7 @@ void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
     case reg::kTxKick:
       mailbox_push_ = !tx_full_now_ && !run_now_;
       sends_ignored_ += !mailbox_push_;
+      if (!mailbox_push_) checks_.send_ignored(now, run_now_);
       break;
     case reg::kRxPop:
       rx_pop_ = rx_readable_now_;
@@ -179,6 +188,25 @@ void ControlAgent::take_signal(const arch::Flit& flit) {
   const std::uint64_t count = (arch::get(&word, ns::kCount) + 1) & ns::kCount.mask();
   word = code << ns::kCode.lsb | argument << ns::kArg.lsb | count << ns::kCount.lsb | 1;
   ++signals_;
+  stale_[flit.src().node_byte()] = 0;
+  checks_.signal(flit);
+}
+
+// Quirk O1: a word from before the last reset.
+void ControlAgent::note_stale_read(sim::Cycle now, std::uint32_t offset) {
+  offset &= kDecoded;
+  if (offset < reg::kNodeStatus || offset >= kNodeStatusEnd) return;
+  const unsigned node = (offset >> 3) & 255;
+  if (stale_[node] == 0 || o1_hits_++ != 0) return;
+  const arch::Coord at = arch::Coord::from_node_byte(node);
+  o1_cycle_ = now;
+  o1_text_ = fmt::format("NODE_STATUS of ({},{}) was read as 0x{:x}, from before the last reset", at.x, at.y,
+                         node_status_[node]);
+}
+
+std::vector<noc::QuirkHits> ControlAgent::quirk_hits() const {
+  if (o1_hits_ == 0) return {};
+  return {{arch::QuirkId::kO1, o1_hits_, o1_cycle_, o1_text_}};
 }
 
 void ControlAgent::dispatch(sim::Cycle now) {
@@ -190,10 +218,14 @@ void ControlAgent::dispatch(sim::Cycle now) {
     push_flit_.set_src(params_.position);
     tx_.push(now, push_flit_);
     ++dispatched_;
+    checks_.pushed(now, push_flit_);
     if (probe_ != nullptr) probe_->push(now, push_flit_);
   }
   if (run_ && credit_ == 0) {
-    if (starved_since_ == sim::kNever) starved_since_ = now;
+    if (starved_since_ == sim::kNever) {
+      starved_since_ = now;
+      checks_.starved(now, left_);
+    }
   } else if (starved_since_ != sim::kNever) {
     starved_cycles_ += now - starved_since_;
     starved_since_ = sim::kNever;
@@ -217,6 +249,7 @@ void ControlAgent::dispatch(sim::Cycle now) {
       signal_in_ && flit_in_.bits(248, 8) == static_cast<std::uint64_t>(arch::SignalCode::kInstComplete);
   if (load_credit_) {
     credit_ = credit_value_;
+    checks_.seeded(credit_value_);
   } else if (push_now && !credited) {
     if (credit_ != 0) --credit_;
   } else if (credited && !push_now) {
@@ -231,6 +264,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
     const sim::Link<BusBeat>& beat = buses_[b]->beat;
     if (beat.valid() && beat.data().read) {
       read_q_[b] = peek(beat.data().read_offset, now);
+      note_stale_read(now, beat.data().read_offset);
       ++reads_;
       read = true;
     }
@@ -243,6 +277,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
   const bool kick = kick_, clear = clear_done_, pop = rx_pop_, mailbox = mailbox_push_;
   const bool started = kick && !run_ && prog_len_ != 0;
   if (kick && !started) ++(run_ ? kicks_in_run_ : kicks_empty_);
+  if (kick) checks_.kicked(now, {run_, left_, prog_len_, prog_base_, prog_dst_});
 
   // Output register, before the FIFO takes this cycle's push.
   if (!out_valid_ || out_taken) {
@@ -259,6 +294,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
     flit.w[4] &= 0xFFFFFFFFu;
     tx_.push(now, flit);
     ++mailbox_sent_;
+    if (flit.type() == arch::FlitType::kCuInst) checks_.pushed(now, flit);
     if (probe_ != nullptr) probe_->push(now, flit);
   }
   dispatch(now);
@@ -283,6 +319,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
   if (clear) {
     sig_done_ = 0;
     signals_cleared_ += signal_in_;
+    checks_.done_cleared(now, signal_in_, run_);
   } else if (signal_in_) {
     ++sig_done_;
   }
@@ -322,6 +359,8 @@ void ControlAgent::visit(sim::Archive& a) {
   a.state("sig_done", sig_done_, 16);
   a.memory("node_status", node_status_.data(), node_status_.size());
   a.memory("stage", stage_.data(), stage_.size());
+  a.memory("stale", stale_.data(), stale_.size());
+  a.scope("checks", [&] { checks_.visit(a); });
   a.memory("tx_flit", tx_flit_.data(), tx_flit_.size());
   tx_.visit(a, "tx");
   rx_.visit(a, "rx");
@@ -353,6 +392,7 @@ void ControlAgent::visit(sim::Archive& a) {
             "Changes of PROG_DST during a dispatch, which redirect its rest");
   a.counter("signals_cleared", signals_cleared_, "flits",
             "Signals missing in SIG_DONE because it was cleared in the cycle they came");
+  a.counter("quirk_o1", o1_hits_, "reads", "Reads of NODE_STATUS words from before a reset (quirk O1).");
   a.counter("writes", writes_, "writes", "Register writes");
   a.counter("reads", reads_, "reads", "Register reads");
 }

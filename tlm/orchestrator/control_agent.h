@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tlm/memory/agent_client.h"
+#include "tlm/orchestrator/dispatch_checks.h"
 #include "tlm/orchestrator/register_bus.h"
 #include "tlm/sim/fifo.h"
 
@@ -30,7 +31,7 @@ class AgentProbe {
   virtual void received(sim::Cycle /*now*/, const arch::Flit&) {}  // taken, signals included
 };
 
-class ControlAgent final : public memory::AgentClient {
+class ControlAgent final : public memory::AgentClient, public noc::EndpointReports {
  public:
   // `buses` and `aux` must outlive the agent; aux may be null (reads 0, ignores writes).
   ControlAgent(const ControlAgentParams& params, std::vector<RegisterBus*> buses, memory::AuxWindow* aux);
@@ -55,11 +56,16 @@ class ControlAgent final : public memory::AgentClient {
     std::uint32_t argument;
   };
   const std::vector<Fault>& faults() const { return faults_; }  // the first 64
+  const noc::EndpointMisuseLog& misuse() const override { return checks_.misuse(); }
+  std::vector<noc::QuirkHits> quirk_hits() const override;  // O1
+  // Elaboration: instructions a node's FIFO holds, for the check of credit.
+  void set_inst_depth(arch::Coord node, unsigned depth) { checks_.set_inst_depth(node, depth); }
 
  private:
   void write(sim::Cycle now, const BusBeat& beat);
   void take_signal(const arch::Flit& flit);
   void dispatch(sim::Cycle now);
+  void note_stale_read(sim::Cycle now, std::uint32_t offset);
   bool tx_full() const { return tx_.full(); }
 
   ControlAgentParams params_;
@@ -73,7 +79,9 @@ class ControlAgent final : public memory::AgentClient {
   std::uint16_t prog_len_ = 0, prog_base_ = 0, credit_ = 0, sig_done_ = 0;
   std::array<std::uint64_t, 5> tx_flit_{};
   std::array<std::uint64_t, 256> node_status_{};
+  std::array<std::uint8_t, 256> stale_{};  // NODE_STATUS words from before the last reset
   std::vector<std::uint64_t> stage_;
+  DispatchChecks checks_;
 
   // Pulses: written in w, acting in w+1.
   bool kick_ = false, clear_done_ = false, load_credit_ = false, mailbox_push_ = false, rx_pop_ = false;
@@ -110,6 +118,9 @@ class ControlAgent final : public memory::AgentClient {
   // What software did that the agent ignores without a word (orchestrator.md section 11).
   std::uint64_t kicks_in_run_ = 0, kicks_empty_ = 0, sends_ignored_ = 0, redirects_ = 0, signals_cleared_ = 0;
   sim::Cycle starved_since_ = sim::kNever;
+  std::uint64_t o1_hits_ = 0;
+  sim::Cycle o1_cycle_ = 0;  // of the first hit
+  std::string o1_text_;
 };
 
 }  // namespace ktpu::orchestrator

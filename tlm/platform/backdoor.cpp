@@ -72,7 +72,7 @@ void write_memory(MeshSystem& mesh, std::uint64_t address, std::span<const std::
   put(mesh, address, bytes);
 }
 
-void relayout(MeshSystem& mesh, const arch::StepRelayout& step) {
+std::uint64_t relayout(MeshSystem& mesh, const arch::StepRelayout& step) {
   std::int64_t highest = -1;
   std::uint64_t halfwords = 0;
   for (const arch::GatherRun& run : step.gather) {
@@ -103,7 +103,13 @@ void relayout(MeshSystem& mesh, const arch::StepRelayout& step) {
       }
     }
   }
+  if (mesh.memory_agent != nullptr) {
+    const sim::Cycle now = mesh.memory_agent->engine()->now();
+    mesh.memory_agent->host_reads(now, step.address, source.size(), "a relayout");
+    mesh.memory_agent->host_writes(now, step.address, out.size(), "a relayout");
+  }
   write_memory(mesh, step.address, out);
+  return out.size();
 }
 
 }  // namespace ktpu::platform

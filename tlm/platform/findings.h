@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run did that a report must say: faults of units, programs the hardware has no answer to, and quirks
-// of the reference machine that were met (quirks.md).
+// What a run did that a report must say: faults of units, programs the hardware has no answer to
+// (arch/misuse.h), and quirks of the reference machine that were met (quirks.md). One entry for each id and
+// node.
 #pragma once
 
 #include <string>
@@ -16,15 +17,25 @@ struct Finding {
     kFault,        // exit status 3
     kUnsupported,  // something this version refuses: exit status 2
   };
+  // One time it happened; the first few are kept.
+  struct Occurrence {
+    sim::Cycle cycle = 0;
+    std::string text;  // one sentence with instruction or address
+  };
   Severity severity = Severity::kNote;
-  sim::Cycle cycle = 0;
-  std::string where;  // unit or node
-  std::string text;   // one sentence
+  std::string id;           // of arch/misuse.h, a quirk's name, or "fault"
+  std::string where;        // unit or node
+  std::uint64_t count = 0;  // of all occurrences
+  std::vector<Occurrence> first;
+  std::string effect, fix;  // in general; empty for faults
 
-  std::string line() const;  // "cycle N: WHERE: TEXT"
+  // "cycle N: WHERE: TEXT [ID] (3 times)"
+  std::string line() const;
+  // The same with the fix.
+  std::string advice() const;
 };
 
-// In a fixed order: by mesh, then by unit, then as they happened.
+// In a fixed order: by mesh, then by unit, then as they first happened.
 std::vector<Finding> findings(const System& system);
 
 }  // namespace ktpu::platform

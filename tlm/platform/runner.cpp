@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "arch/program/image.h"
+#include "arch/program/tensor_layout.h"
 #include "tlm/platform/findings.h"
 
 namespace ktpu::platform {
@@ -110,8 +112,8 @@ Runner::Runner(System& system, const arch::Program* program, const RunLimits& li
   script_ = std::make_unique<orchestrator::ProgramScript>(
       *program, std::move(buses),
       orchestrator::ProgramScript::Backdoor{
-          [&system](std::uint8_t m, const arch::MemoryImage& image) { load_image(system.mesh(m), image); },
-          [&system](std::uint8_t m, const arch::StepRelayout& step) { relayout(system.mesh(m), step); }});
+          [this](std::uint8_t m, const arch::MemoryImage& image) { load(m, image); },
+          [this](std::uint8_t m, const arch::StepRelayout& step) { relayout(m, step); }});
   if (system.host() != nullptr) system.host()->set_script(script_.get());
 }
 
@@ -127,6 +129,32 @@ void Runner::set_script_probe(orchestrator::ScriptProbe* probe) {
   if (script_ != nullptr) script_->set_probe(probe);
 }
 void Runner::set_agent_probe(orchestrator::AgentProbe* probe) { monitor_->agent = probe; }
+void Runner::watch_memory(std::size_t mesh, std::vector<MemoryWatch::Range> ranges, MemoryWatch::Sink sink) {
+  MeshSystem& target = system_.mesh(mesh);
+  if (target.memory_agent == nullptr) throw arch::UserError("this mesh has no memory to watch");
+  watches_.resize(system_.meshes().size());
+  watches_[mesh] =
+      std::make_unique<MemoryWatch>(system_, target, std::move(ranges), monitor_.get(), std::move(sink));
+  target.memory_agent->set_probe(watches_[mesh].get());
+}
+
+// What the host does in no time between two transactions.
+void Runner::load(std::uint8_t m, const arch::MemoryImage& image) {
+  MeshSystem& mesh = system_.mesh(m);
+  const sim::Cycle now = system_.engine().now();
+  const std::uint64_t bytes = arch::image_bytes(image);
+  if (mesh.memory_agent != nullptr) mesh.memory_agent->host_writes(now, image.address, bytes, "a load step");
+  load_image(mesh, image);
+  if (m < watches_.size() && watches_[m] != nullptr)
+    watches_[m]->on_host(now, true, image.address, bytes, "a load step");
+}
+
+void Runner::relayout(std::uint8_t m, const arch::StepRelayout& step) {
+  const std::uint64_t bytes = platform::relayout(system_.mesh(m), step);
+  if (m < watches_.size() && watches_[m] != nullptr)
+    watches_[m]->on_host(system_.engine().now(), true, step.address, bytes, "a relayout");
+}
+
 void Runner::set_memory_probe(memory::MemoryProbe* probe) { monitor_->memory = probe; }
 
 double Runner::steps_done() const {
@@ -137,12 +165,26 @@ double Runner::steps_done() const {
 void Runner::finish(arch::ExitStatus status, std::string message) {
   finished_ = true;
   system_.engine().sync();  // what units work out late may hold the last findings
-  for (const Finding& finding : findings(system_))
-    if (finding.severity == Finding::Severity::kNote) result_.notes.push_back(finding.line());
+  if (program_ != nullptr && status != arch::ExitStatus::kCycleLimit) check_outputs();
+  result_.findings = findings(system_);
+  for (const Finding& finding : result_.findings)
+    if (finding.severity == Finding::Severity::kNote) result_.notes.push_back(finding.advice());
   result_.status = status;
   result_.message = std::move(message);
   result_.cycles = system_.engine().now();
   if (system_.host() != nullptr && system_.host()->done()) result_.host_end = system_.host()->end_cycle();
+}
+
+// Called when nothing moves any more: what has not landed never will.
+void Runner::check_outputs() {
+  for (const arch::Tensor& output : program_->outputs) {
+    const MeshSystem& mesh = system_.mesh(output.mesh);
+    const unsigned element_bytes = arch::dtype_bits(output.dtype) / 8;
+    if (mesh.memory_agent == nullptr || element_bytes == 0) continue;
+    const arch::TensorLayout layout(output.layout, output.shape, element_bytes);
+    mesh.memory_agent->check_output(system_.engine().now(), output.address, layout.elements() * element_bytes,
+                                    output.name);
+  }
 }
 
 std::string Runner::faults() const { return finding_lines(system_, false); }

@@ -13,6 +13,8 @@
 #include "arch/error.h"
 #include "arch/program/program.h"
 #include "tlm/orchestrator/program_script.h"
+#include "tlm/platform/findings.h"
+#include "tlm/platform/memory_watch.h"
 #include "tlm/platform/system.h"
 
 namespace ktpu::platform {
@@ -25,6 +27,7 @@ struct RunLimits {
 struct RunResult {
   arch::ExitStatus status = arch::ExitStatus::kOk;
   std::string message;                   // empty when kOk; else what happened, where, why and what to do
+  std::vector<Finding> findings;         // what the detector saw, faults included
   std::vector<std::string> notes;        // misuse and quirks that did not end the run, one line each
   sim::Cycle cycles = 0;                 // simulated
   sim::Cycle host_end = 0;               // first cycle after the host's last transaction; 0 without a program
@@ -50,6 +53,8 @@ class Runner {
   void set_script_probe(orchestrator::ScriptProbe* probe);
   void set_agent_probe(orchestrator::AgentProbe* probe);
   void set_memory_probe(memory::MemoryProbe* probe);
+  // Tells of every access to `ranges` in the memory of mesh `mesh`. Before the run.
+  void watch_memory(std::size_t mesh, std::vector<MemoryWatch::Range> ranges, MemoryWatch::Sink sink);
   orchestrator::ProgramScript* script() { return script_.get(); }
 
   // Runs at most until `end`. True: finished, see result().
@@ -66,6 +71,9 @@ class Runner {
   bool check(sim::Cycle now);
   void finish(arch::ExitStatus status, std::string message);
   void finish_normally();
+  void load(std::uint8_t mesh, const arch::MemoryImage& image);
+  void relayout(std::uint8_t mesh, const arch::StepRelayout& step);
+  void check_outputs();
   std::string faults() const;
   std::string blocked() const;
   bool waits_for_world() const;
@@ -75,6 +83,7 @@ class Runner {
   RunLimits limits_;
   std::unique_ptr<orchestrator::ProgramScript> script_;
   std::unique_ptr<Monitor> monitor_;
+  std::vector<std::unique_ptr<MemoryWatch>> watches_;  // by mesh; null: nobody watches
   RunResult result_;
   bool finished_ = false;
   bool host_less_ = false;
@@ -85,7 +94,8 @@ class Runner {
 
 // Back door, all in no simulated time. Addresses outside the memory throw UserError.
 void load_image(MeshSystem& mesh, const arch::MemoryImage& image);
-void relayout(MeshSystem& mesh, const arch::StepRelayout& step);
+// Returns how many bytes were written.
+std::uint64_t relayout(MeshSystem& mesh, const arch::StepRelayout& step);
 std::vector<std::uint8_t> read_memory(const MeshSystem& mesh, std::uint64_t address, std::uint64_t bytes);
 void write_memory(MeshSystem& mesh, std::uint64_t address, std::span<const std::uint8_t> bytes);
 

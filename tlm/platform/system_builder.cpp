@@ -7,6 +7,7 @@
 #include "arch/error.h"
 #include "tlm/memory/banked_dram.h"
 #include "tlm/memory/simple_dram.h"
+#include "tlm/noc/endpoint_base.h"
 #include "tlm/noc/staging_adapter.h"
 
 namespace ktpu::platform {
@@ -140,9 +141,18 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
     }
     const std::string id = topo::node_id(machine, mesh, node);
     const arch::Coord memory_port = node.port ? mesh.ports.at(*node.port) : arch::Coord{};
+    if (out.control_agent != nullptr) {
+      if (const auto* cluster = node.get<topo::MatmulCluster>())
+        out.control_agent->set_inst_depth(node.at, cluster->inst_depth);
+      if (const auto* core = node.get<topo::VectorCore>())
+        out.control_agent->set_inst_depth(node.at, core->inst_depth);
+    }
     out.endpoints[n] =
         add(registry_.endpoint(node.kind(), node.impl, id)({id, mesh, node, unit_ports[n], memory_port}),
             topo::impl_name(node.impl));
+    if (auto* unit = dynamic_cast<noc::EndpointReports*>(out.endpoints[n]);
+        unit != nullptr && out.memory_agent != nullptr)
+      unit->set_write_observer(&out.memory_agent->landing());
   }
 }
 

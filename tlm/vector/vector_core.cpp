@@ -21,7 +21,9 @@ noc::EndpointParams endpoint(const VectorParams& p) {
 }  // namespace
 
 VectorCore::VectorCore(std::string name, const VectorParams& params, sim::FlitPort links)
-    : Unit(std::move(name)), params_(params), base_(endpoint(params), links, *this) {}
+    : Unit(std::move(name)), params_(params), base_(endpoint(params), links, *this) {
+  base_.report_to(&misuse_);
+}
 
 void VectorCore::reset(Cycle start) {
   base_.reset(start);

@@ -13,7 +13,7 @@ namespace {
 // Rules that fire on instructions staged from slot 0 and kicked to cluster (1,1) in one round.
 std::set<std::string> rules(const std::string& text) {
   std::set<std::string> names;
-  for (const LintFinding& f : lint(assemble(text, "test"))) names.emplace(f.rule);
+  for (const LintFinding& f : lint(assemble(text, "test"))) names.emplace(f.rule->id);
   return names;
 }
 std::set<std::string> cluster(const std::string& instructions, unsigned count) {
@@ -35,10 +35,10 @@ TEST(Lint, ClusterSection15Fill) {
 TEST(Lint, MemorySection8Window) {
   const std::string machine = "machine \"m\" staging=128\n";
   EXPECT_EQ(rules(machine + "window write 0x8400000000 size=512 { 00 }\n"), Rules{});
-  EXPECT_EQ(rules(machine + "window write 0x8400000000 size=320 { 00 }\n"), Rules{"window-upload"});
+  EXPECT_EQ(rules(machine + "window write 0x8400000000 size=320 { 00 }\n"), Rules{"upload-beats"});
   EXPECT_EQ(rules(machine + "window write 0x400000000 size=320 { 00 }\n"), Rules{});
   EXPECT_EQ(rules(machine + "window read 0x80001fffe0 size=32\n"), Rules{});
-  EXPECT_EQ(rules(machine + "window read 0x80001fffe0 size=64\n"), Rules{"staging-end"});
+  EXPECT_EQ(rules(machine + "window read 0x80001fffe0 size=64\n"), Rules{"staging-alias"});
 }
 
 TEST(Lint, ClusterSection15Gemm) {
@@ -77,10 +77,10 @@ TEST(Lint, ClusterSection15DrainAndRaces) {
   EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=2\nfill a n=1 eoff=3 from=0\n", 2), Rules{"fill-race"});
   EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=2\nfill a n=1 eoff=4 from=0\n", 2), Rules{});
   EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=2\nfill a n=1 fbank=1 from=0\n", 2), Rules{});
-  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=2\ndrain n=4 to=0\nfill a n=1 eoff=3 from=0\n", 3), Rules{});
+  EXPECT_EQ(cluster("gemm gm=2 gn=2 nk=2\ndrain n=4 to=0x4000\nfill a n=1 eoff=3 from=0\n", 3), Rules{});
   EXPECT_EQ(cluster("cluster op=7\n", 1), Rules{"cluster-opcode"});
   EXPECT_EQ(cluster("wr_req addr=0 len=8\ncluster op=0\n", 2),
-            (Rules{"write-burst", "cluster-opcode", "await-count"}));
+            (Rules{"write-burst", "write-beats", "cluster-opcode", "await-count"}));
 }
 
 TEST(Lint, OrchestratorSection11Host) {
@@ -111,13 +111,19 @@ TEST(Lint, FindingsNameStepAndInstruction) {
   EXPECT_EQ(to_text(findings[0]),
             "step 2: error: slot 0 for node (1,1), `fill a from=0x0 n=256 last`: n=256: the unit counts "
             "entries in 8 bits, "
-            "more than 255 never complete [fill-count]");
+            "more than 255 never complete [fill-count]; fix: split it into FILLs of at most 255");
+  EXPECT_EQ(findings[0].slot, 0u);
 }
 
-TEST(Lint, EveryRuleIsListed) {
+TEST(Misuse, EveryRuleHasAnIdOfItsOwnAndASentenceForAll) {
   std::set<std::string_view> names;
-  for (const LintRule& r : lint_rules()) EXPECT_TRUE(names.insert(r.name).second) << r.name;
-  for (const auto& f : lint(everything())) EXPECT_TRUE(names.contains(f.rule)) << f.rule;
+  for (const MisuseRule& r : misuse_rules()) {
+    EXPECT_TRUE(names.insert(r.id).second) << r.id;
+    EXPECT_EQ(find_misuse(r.id), &r);
+    for (const std::string_view text : {r.where, r.what, r.effect, r.fix}) EXPECT_FALSE(text.empty()) << r.id;
+    EXPECT_TRUE(r.before != StaticCheck::kNone || r.during != RunCheck::kNone) << r.id;
+  }
+  EXPECT_EQ(find_misuse("fill"), nullptr);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(Cluster5_1, FillOf256NeverCompletes) {
   answer_fills(b);
   b.send(0, inst_flit(fill(256)));
   EXPECT_FALSE(b.run_until_signals(1, 3000));
-  EXPECT_TRUE(reported(b, "fill-too-long"));
+  EXPECT_TRUE(reported(b, "fill-count"));
   EXPECT_TRUE(waits_for(b, "FILL A: 1 of 256 entries placed, waiting for responses from (0,1)"));
 }
 
@@ -102,7 +102,7 @@ TEST(Cluster5_2, EmitOnLoadCountsForEver) {
   EXPECT_EQ(b.signals().size(), 1u);  // the GEMM's
   EXPECT_EQ(b.unit().results_outstanding(), 115u);
   EXPECT_TRUE(b.record.push.empty());
-  EXPECT_TRUE(reported(b, "emit-on-load"));
+  EXPECT_TRUE(reported(b, "emit-load"));
   EXPECT_TRUE(waits_for(b, "0 of 256 results"));
   EXPECT_TRUE(waits_for(b, "stalled with 115 results outstanding"));
 }
@@ -143,7 +143,7 @@ TEST(Cluster9_1, ExplicitDrainOnQueuedResultsHangs) {
   b.send(1, inst_flit(drain(2)));
   b.send(300, inst_flit(gemm(2, 4, 1)));
   b.run(2000);
-  EXPECT_TRUE(reported(b, "drain-over-batch"));
+  EXPECT_TRUE(reported(b, "emit-order"));
   EXPECT_GT(b.unit().results_outstanding(), 65500u);
   EXPECT_EQ(b.edge(BusyFlag::kDrain, false, 1), sim::kNever);
   EXPECT_EQ(b.signals().size(), 1u);  // the DRAIN never retires
@@ -157,7 +157,7 @@ TEST(Cluster5_5, FusedDrainWithAnotherAddressRedirects) {
   b.send(1, inst_flit(drain(16, true, 0x8000)));
   ASSERT_TRUE(b.run_until_signals(2, 500));
   for (const auto& o : b.outputs(FlitType::kMemWrReq)) EXPECT_EQ(o.flit.bits(216, 40) & ~0xFFFull, 0x8000u);
-  EXPECT_TRUE(reported(b, "fused-drain-destination"));
+  EXPECT_TRUE(reported(b, "fuse-destination"));
 }
 
 TEST(Cluster5_5, AnEmittingGemmCarriesTheDestination) {
@@ -214,7 +214,7 @@ TEST(Cluster7, AReadOfATileNeverLoadedIsReported) {
   Bench b;
   b.send(0, inst_flit(drain(3)));
   b.run(100);
-  EXPECT_TRUE(reported(b, "tile-never-loaded"));
+  EXPECT_TRUE(reported(b, "tile-unloaded"));
 
   Bench loaded;
   loaded.send(0, inst_flit(gemm(1, 3, 1)));
@@ -230,7 +230,7 @@ TEST(Cluster15, L1WriteUnderARunningSweepIsReported) {
     b.send(10, data_descriptor(0, 4 * entry, 3));
     for (unsigned w = 0; w < 4; ++w) b.send(10, data_flit(w, w == 3));
     b.run(300);
-    EXPECT_EQ(reported(b, "l1-write-under-sweep"), entry < 32 && entry % 8 != 0) << entry;
+    EXPECT_EQ(reported(b, "fill-race"), entry < 32 && entry % 8 != 0) << entry;
   }
 }
 

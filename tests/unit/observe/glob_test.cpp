@@ -27,14 +27,6 @@ TEST(ObserveGlob, ANodeSelectsAllBelowItButNotItsNeighbours) {
   EXPECT_FALSE(selects("dispatch", "cluster@2,1.dispatch.credit"));
 }
 
-TEST(ObserveGlob, EditDistanceCountsSwapsOnce) {
-  EXPECT_EQ(edit_distance("credit", "credit"), 0u);
-  EXPECT_EQ(edit_distance("credit", "cerdit"), 1u);
-  EXPECT_EQ(edit_distance("credit", "credits"), 1u);
-  EXPECT_EQ(edit_distance("credit", "edit"), 2u);
-  EXPECT_EQ(edit_distance("", "abc"), 3u);
-}
-
 TEST(ObserveGlob, DidYouMeanNamesTheNearestFirstAndNothingFarAway) {
   const std::vector<std::string_view> known{"router@1,1.granted", "router@1,2.granted", "cluster@1,1.busy"};
   EXPECT_EQ(did_you_mean("router@1,2.grantde", known),

@@ -265,6 +265,20 @@ TEST(Orchestrator_S3_Map, NodeStatusSurvivesAReset) {  // quirk O1
     b.agent.reset(5);
     EXPECT_EQ(b.peek(reg::kSigDone), 0u);
     EXPECT_EQ(b.peek(reg::node_status(0x11)), quirks ? 0x0000000009000101u : 0u);
+    EXPECT_TRUE(b.agent.quirk_hits().empty());  // nobody has read it
+    b.read(6, reg::node_status(0x21));
+    b.read(8, reg::node_status(0x11));
+    b.read(9, reg::node_status(0x11));
+    b.run(11);
+    ASSERT_EQ(b.agent.quirk_hits().size(), quirks ? 1u : 0u);
+    if (!quirks) continue;
+    EXPECT_EQ(b.agent.quirk_hits()[0].id, arch::QuirkId::kO1);
+    EXPECT_EQ(b.agent.quirk_hits()[0].count, 2u);
+    EXPECT_EQ(b.agent.quirk_hits()[0].first, 8u);
+    b.arrive(12, AgentBench::signal({1, 1}, 0, 9));  // from then on the word is of this side of the reset
+    b.read(14, reg::node_status(0x11));
+    b.run(16);
+    EXPECT_EQ(b.agent.quirk_hits()[0].count, 2u);
   }
 }
 

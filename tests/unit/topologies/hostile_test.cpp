@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "tests/support/yaml_junk.h"
 #include "tests/unit/topologies/helpers.h"
 #include "topologies/writer.h"
 
@@ -89,40 +90,8 @@ TEST(Hostile, Mutations) {
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   std::vector<std::string> seeds{kGood, print_resolved(read_file("reference_small")),
                                  print_resolved(read_file("noc3x3"))};
-  const std::vector<std::string> words{"0",
-                                       "-1",
-                                       "1e99",
-                                       ".nan",
-                                       "~",
-                                       "null",
-                                       "true",
-                                       "[]",
-                                       "{}",
-                                       "*a",
-                                       "&a ",
-                                       "<<: ",
-                                       "!t ",
-                                       "'",
-                                       "\"",
-                                       "\t",
-                                       "\n",
-                                       "- ",
-                                       ": ",
-                                       ", ",
-                                       "#",
-                                       "x",
-                                       ".",
-                                       "mat",
-                                       "4294967296",
-                                       "18446744073709551616",
-                                       "0x",
-                                       "kind",
-                                       "include: t.yaml",
-                                       "\xff",
-                                       "|",
-                                       ">",
-                                       "%",
-                                       "@"};
+  std::vector<std::string_view> words(std::begin(support::kYamlJunk), std::end(support::kYamlJunk));
+  words.insert(words.end(), {"0", "4294967296", "18446744073709551616", "include: t.yaml"});
   unsigned accepted = 0;
   for (unsigned i = 0; i < mutants; ++i) {
     std::string text = seeds[below(seeds.size())];

@@ -6,14 +6,6 @@
 namespace ktpu::topo {
 namespace {
 
-TEST(Suggest, EditDistance) {
-  EXPECT_EQ(edit_distance("", ""), 0u);
-  EXPECT_EQ(edit_distance("abc", ""), 3u);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
-  EXPECT_EQ(edit_distance("knid", "kind"), 1u);  // a swap is one slip
-  EXPECT_EQ(edit_distance("RTL", "rtl"), 0u);
-}
-
 TEST(Suggest, OnlyWhatIsNear) {
   const std::vector<std::string> words{"first_read_beat", "read_gaps", "base"};
   EXPECT_EQ(did_you_mean("first_read_baet", words), "; did you mean 'first_read_beat'?");
