@@ -119,6 +119,11 @@ void RouterCore::connect() {
     }
   }
   owners_.clear();
+  waiting_.assign(in_.size(), 0);
+  past_.assign(in_.size(), {});
+  cycles_.assign(in_.size(), {});
+  feeder_.assign(in_.size(), kNone);
+  for (const Index o : internal_) feeder_[out_[o].peer] = o;
   counted_.assign(out_.size(), 0);
   stalled_.assign(out_.size(), 0);
   const std::size_t ports = in_.size();
@@ -130,6 +135,11 @@ void RouterCore::connect() {
 
 void RouterCore::reset(sim::Cycle start) {
   count_links(start);
+  settle_waiting(start);
+  for (Index p = 0; p < in_.size(); ++p) {
+    past_[p].dropped += in_[p].count + (feeder_[p] != kNone && out_[feeder_[p]].slot != kNone);
+    waiting_[p] = 0;
+  }
   start_ = start;
   in_reset_ = true;
   for (List* list : {&live_, &requested_inner_, &requested_outer_, &changed_, &crowded_, &headed_, &freed_})
@@ -215,7 +225,7 @@ KTPU_ROUTER_INLINE void RouterCore::push(Tables& t, Index port, Index slot, sim:
 // Which occupied output registers are read by their receivers in this cycle. What arrives at one of our own
 // inputs is entered at once: it cannot request anything before two more cycles.
 void RouterCore::sample_outputs(sim::Cycle now) {
-  Tables t = open();
+  Tables t = open(now);
   std::size_t kept = 0;
   for (const Index o : live_) {
     Output& out = out_[o];
@@ -246,11 +256,12 @@ void RouterCore::sample_outputs(sim::Cycle now) {
 }
 
 void RouterCore::raise_requests(sim::Cycle now) {
-  const Tables t = open();
+  const Tables t = open(now);
   List& due = due_[now & t.due_mask];
   for (const Index port : due) {
     const Index o = port_of(router_of(port), t.in[port].out);
     Output& out = t.out[o];
+    t.waiting[port] -= t.stamp + out.granted;
     if (out.requests == 0) (out.peer != kNone ? requested_inner_ : requested_outer_).push(o);
     out.requests |= static_cast<std::uint8_t>(1u << side_of(port));
   }
@@ -263,8 +274,8 @@ KTPU_ROUTER_INLINE RouterCore::Index RouterCore::take(Tables& t, Index o, unsign
   const Index port = port_of(router_of(o), winner);
   out.requests &= static_cast<std::uint8_t>(~(1u << winner));
   out.conflicts += out.requests != 0;
-  ++out.granted;
   Input& in = t.in[port];
+  t.waiting[port] += t.stamp + out.granted++;
   const Index slot = in.first;
   in.first = t.slots[slot].next;  // without meaning when it was the last one
   t.push_headed_if(--in.count != 0, port);
@@ -275,7 +286,7 @@ KTPU_ROUTER_INLINE RouterCore::Index RouterCore::take(Tables& t, Index o, unsign
 // room for one more now cannot be busy then, as nothing else feeds it: the flit is entered there ahead of
 // time, as written in now+1, and the register is left free for the grant of now+1, which is when it will be.
 void RouterCore::arbitrate(sim::Cycle now) {
-  Tables t = open();
+  Tables t = open(now);
   const auto& winners = kWinner[(now - start_) % kPorts];
   std::size_t kept = 0;
   for (const Index o : requested_inner_) {
@@ -310,7 +321,7 @@ void RouterCore::arbitrate(sim::Cycle now) {
 }
 
 void RouterCore::take_inputs(sim::Cycle now) {
-  Tables t = open();
+  Tables t = open(now);
   for (std::size_t w = 0; w < external_valid_.size(); ++w) {
     for (std::uint32_t bits = external_valid_[w]; bits != 0; bits &= bits - 1) {
       const External& e = external_[w * kMirrorBits + static_cast<std::size_t>(std::countr_zero(bits))];
@@ -322,6 +333,7 @@ void RouterCore::take_inputs(sim::Cycle now) {
       slots_[slot].x = static_cast<std::uint8_t>(arrived.dst_x());
       slots_[slot].y = static_cast<std::uint8_t>(arrived.dst_y());
       push(t, e.port, slot, now);
+      ++past_[e.port].arrived;
     }
   }
   close(t);
@@ -329,7 +341,7 @@ void RouterCore::take_inputs(sim::Cycle now) {
 
 // What the oldest flits want and from when on. A predecessor that was there left in this cycle.
 void RouterCore::new_heads(sim::Cycle now) {
-  const Tables t = open();
+  const Tables t = open(now);
   for (const Index port : headed_) {
     Input& in = t.in[port];
     const Slot& oldest = t.slots[in.first];
@@ -351,6 +363,7 @@ sim::Cycle RouterCore::next_due(sim::Cycle now) const {
 }
 
 sim::Cycle RouterCore::clock(sim::Cycle now) {
+  if (now >= settle_at_) settle_waiting(now);
   sample_outputs(now);
   raise_requests(now);
   arbitrate(now);

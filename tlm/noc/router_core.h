@@ -103,6 +103,17 @@ class RouterCore {
     std::array<std::uint8_t, 16> by_y{};
     std::array<std::uint8_t, kPorts> suppressed{};  // by input: outputs whose request is masked
   };
+  // Cycles of one input up to some cycle, beside those in waiting_.
+  struct Past {
+    std::uint64_t requested = 0;  // its oldest flit requested an output and did not get it
+    std::uint64_t lost = 0;       // of them: another input was granted
+    std::uint64_t turned = 0;     // of them: the router never grants the turn
+    std::uint64_t arrived = 0;    // flits from outside; see arrivals()
+    std::uint64_t dropped = 0;    // flits that a reset found on their way
+  };
+  // Exclusive states of an input: tlm/sim/attribution.h.
+  static constexpr unsigned kStates = 5;
+  using InputCycles = std::array<std::uint64_t, kStates>;
   static constexpr unsigned kRank = 8;  // one rank; the bits below it hold the direction
   struct RouterState {
     std::uint64_t lost = 0;
@@ -144,6 +155,8 @@ class RouterCore {
     const Route* route;
     List* due;
     std::size_t due_mask;
+    std::uint64_t* waiting;
+    std::uint64_t stamp;  // of the cycle, see waiting_
     Index* headed;  // headed_, to be closed by close()
     std::size_t headed_size;
 
@@ -152,9 +165,9 @@ class RouterCore {
       headed_size += listed;
     }
   };
-  Tables open() {
+  Tables open(sim::Cycle now) {
     return {in_.data(),  out_.data(),     slots_.data(),    route_.data(),
-            due_.data(), due_.size() - 1, headed_.at.get(), headed_.size};
+            due_.data(), due_.size() - 1, waiting_.data(), now << kStamp, headed_.at.get(), headed_.size};
   }
   void close(const Tables& t) { headed_.size = t.headed_size; }
   void push(Tables& t, Index port, Index slot, sim::Cycle now);
@@ -169,6 +182,12 @@ class RouterCore {
   void show(sim::Cycle now);
   void count_links(sim::Cycle now);
   void count_grants(unsigned router);
+  std::uint64_t arrivals(Index port) const;
+  std::uint64_t moves(Index port) const { return arrivals(port) - in_[port].count - past_[port].dropped; }
+  std::uint64_t open_wait(Index port, sim::Cycle now) const;
+  Past past(Index port, sim::Cycle now) const;
+  InputCycles input_cycles(Index port, sim::Cycle now) const;
+  void settle_waiting(sim::Cycle now);
   // Registers as cycle `now` finds them. The newest flit of an input is ahead: still in the register of the
   // output that feeds it.
   bool ahead(const Input& in, sim::Cycle now) const {
@@ -187,7 +206,16 @@ class RouterCore {
 
   std::vector<Input> in_;
   std::vector<Output> out_;
-  std::vector<Route> route_;  // by router
+  std::vector<Route> route_;      // by router
+  // By input: how long its oldest flits waited in vain since the last settle_waiting(), and how many grants of
+  // the wanted output (to other inputs: the rest of the time a busy receiver held it) there were meanwhile.
+  // Both in one number, cycles << kStamp plus grants, to which a flit adds the present cycle and the grants so
+  // far when it gets its output and from which it takes them when it begins to request it.
+  std::vector<std::uint64_t> waiting_;
+  static constexpr unsigned kStamp = 32;
+  static constexpr sim::Cycle kSettleEvery = sim::Cycle{1} << 31;  // before either half is full
+  sim::Cycle settled_ = 0, settle_at_ = kSettleEvery;
+  std::vector<Past> past_;  // by input
   std::vector<Slot> slots_;
   List live_;                   // outputs whose register is occupied (slot)
   List requested_inner_;        // outputs with at least one request that feed one of our inputs
@@ -210,6 +238,8 @@ class RouterCore {
   std::vector<sim::FlitLink*> in_link_, out_link_;  // by port; null: nothing there
   std::vector<Index> internal_;                     // outputs that feed an input of ours
   std::vector<std::uint64_t> counted_;  // by output: grants the link has counted, or a reset dropped
+  std::vector<Index> feeder_;           // by input: the output of ours that feeds it, or kNone
+  std::vector<InputCycles> cycles_;     // by input, when somebody reads them
   std::vector<std::uint64_t> stalled_;  // by output: cycles held by a busy peer, not yet counted by the link
   std::vector<std::pair<sim::FlitLink*, sim::Unit*>> owners_;  // inputs to bind, between add() and connect()
 };

@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What others see of the routers: the links between them, registers, counters, and what they wait for.
+#include <algorithm>
+
 #include "tlm/noc/router_core.h"
+#include "tlm/sim/attribution.h"
 
 namespace ktpu::noc {
+
+namespace {
+
+// Of an input port, by priority.
+constexpr std::array<sim::CycleState, 5> kInputStates{{
+    {"wedged", "Cycles in which the oldest flit wanted a turn that the router never grants"},
+    {"moving", "Cycles in which the oldest flit won its output"},
+    {"lost", "Cycles in which the oldest flit lost its output to another input"},
+    {"blocked", "Cycles in which the output that the oldest flit wants was held by a busy receiver"},
+    {"idle", "Cycles without a request: nothing there, or only flits still on their way through the FIFO"},
+}};
+
+}  // namespace
 
 // The wires of the cycle being driven.
 void RouterCore::show(sim::Cycle now) {
@@ -44,8 +60,54 @@ void RouterCore::count_grants(unsigned router) {
   }
 }
 
+// Flits that were ever entered in an input. A flit from one of our outputs is entered when it is granted, or
+// when it leaves that output's register.
+std::uint64_t RouterCore::arrivals(Index port) const {
+  const Index o = feeder_[port];
+  return o == kNone ? past_[port].arrived : out_[o].granted - (out_[o].slot != kNone);
+}
+
+// What a flit that waits in vain before `now` has taken from waiting_ and still has to give back. It requests
+// from load_at + 1 on.
+std::uint64_t RouterCore::open_wait(Index port, sim::Cycle now) const {
+  const Input& in = in_[port];
+  if (in.count == 0 || in.load_at + 1 >= now || in.wedged) return 0;
+  return (now << kStamp) + out_[port_of(router_of(port), in.out)].granted;
+}
+
+RouterCore::Past RouterCore::past(Index port, sim::Cycle now) const {
+  const Input& in = in_[port];
+  Past past = past_[port];
+  const std::uint64_t both = waiting_[port] + open_wait(port, now);
+  past.requested += both >> kStamp;
+  past.lost += both & ((std::uint64_t{1} << kStamp) - 1);
+  if (in.count != 0 && in.wedged && in.load_at + 1 < now) {
+    const sim::Cycle from = std::max(in.load_at + 1, settled_);
+    past.requested += now - from;
+    past.turned += now - from;
+  }
+  return past;
+}
+
+// Of the cycles before `now`. A flit waits in vain until the cycle in which it moves.
+RouterCore::InputCycles RouterCore::input_cycles(Index port, sim::Cycle now) const {
+  const Past p = past(port, now);
+  const std::uint64_t moved = moves(port);
+  return {p.turned, moved, p.lost, p.requested - p.turned - p.lost, now - p.requested - moved};
+}
+
+void RouterCore::settle_waiting(sim::Cycle now) {
+  for (Index port = 0; port < in_.size(); ++port) {
+    past_[port] = past(port, now);
+    waiting_[port] = -open_wait(port, now);
+  }
+  settled_ = now;
+  settle_at_ = now + kSettleEvery;
+}
+
 void RouterCore::sync(sim::Cycle now) {
   count_links(now);
+  for (Index port = 0; port < in_.size(); ++port) cycles_[port] = input_cycles(port, now);
   for (unsigned r = 0; r < routers_.size(); ++r) count_grants(r);
   if (watched_) return;  // drive() has shown the last cycle
   for (const Index o : internal_) {
@@ -96,6 +158,11 @@ void RouterCore::visit(unsigned router, sim::Archive& archive, sim::Cycle now) {
       for (std::uint32_t n = 0; archive.walks_contents() && n < words; ++n, k = slots_[k].next)
         archive.memory("flit", flit(k).w.data(), 5);
       if (archive.walks_contents() && shown != kNone) archive.memory("out", flit(shown).w.data(), 5);
+      if (in_link_[port] != nullptr)
+        archive.scope("cycles", [&] {
+          for (unsigned s = 0; s < kStates; ++s)
+            archive.exclusive(kInputStates[s].name, cycles_[port][s], s + 1, kInputStates[s].sentence);
+        });
     });
   }
   archive.computed("out_valid", valid, kPorts);

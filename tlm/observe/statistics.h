@@ -17,7 +17,8 @@
 namespace ktpu::observe {
 
 // What only the platform knows. Formulas see these as run.cycles, run.clock_mhz, run.machine_cycles,
-// run.total_cycles. Formulas over units and engines also know unit.cycles, those of the unit's own clock.
+// run.total_cycles. Formulas over engines also know engine.total, all cycles of the engine's clock, and find their
+// patterns below the engine only.
 struct RunFacts {
   sim::Cycle cycles = 0;  // simulated, from the first cycle with reset low
   double clock_mhz = 0;   // of the fabric clock; 0 = unknown: nothing in nanoseconds or per second
