@@ -25,6 +25,18 @@ constexpr auto make_winners() {
 }
 constexpr auto kWinner = make_winners();
 
+// contest[losers]: what a grant adds to contest_ of its output.
+constexpr auto make_contests() {
+  std::array<std::uint64_t, 32> table{};
+  for (unsigned mask = 1; mask < 32; ++mask) {
+    table[mask] = std::uint64_t{1} << (RouterCore::kContestBits * kPorts);
+    for (unsigned i = 0; i < kPorts; ++i)
+      table[mask] |= static_cast<std::uint64_t>(mask >> i & 1) << (RouterCore::kContestBits * i);
+  }
+  return table;
+}
+constexpr auto kContest = make_contests();
+
 // `yes` where the bits of the mask are set, else `no`; compilers make a branch of ?: at will.
 constexpr std::uint32_t select(std::uint32_t mask, std::uint32_t yes, std::uint32_t no) {
   return no ^ ((no ^ yes) & mask);
@@ -119,7 +131,8 @@ void RouterCore::connect() {
     }
   }
   owners_.clear();
-  waiting_.assign(in_.size(), 0);
+  waited_.assign(in_.size(), 0);
+  contest_.assign(out_.size(), 0);
   past_.assign(in_.size(), {});
   cycles_.assign(in_.size(), {});
   feeder_.assign(in_.size(), kNone);
@@ -135,11 +148,7 @@ void RouterCore::connect() {
 
 void RouterCore::reset(sim::Cycle start) {
   count_links(start);
-  settle_waiting(start);
-  for (Index p = 0; p < in_.size(); ++p) {
-    past_[p].dropped += in_[p].count + (feeder_[p] != kNone && out_[feeder_[p]].slot != kNone);
-    waiting_[p] = 0;
-  }
+  drop_waiting(start);
   start_ = start;
   in_reset_ = true;
   for (List* list : {&live_, &requested_inner_, &requested_outer_, &changed_, &crowded_, &headed_, &freed_})
@@ -225,7 +234,7 @@ KTPU_ROUTER_INLINE void RouterCore::push(Tables& t, Index port, Index slot, sim:
 // Which occupied output registers are read by their receivers in this cycle. What arrives at one of our own
 // inputs is entered at once: it cannot request anything before two more cycles.
 void RouterCore::sample_outputs(sim::Cycle now) {
-  Tables t = open(now);
+  Tables t = open();
   std::size_t kept = 0;
   for (const Index o : live_) {
     Output& out = out_[o];
@@ -256,12 +265,11 @@ void RouterCore::sample_outputs(sim::Cycle now) {
 }
 
 void RouterCore::raise_requests(sim::Cycle now) {
-  const Tables t = open(now);
+  const Tables t = open();
   List& due = due_[now & t.due_mask];
   for (const Index port : due) {
     const Index o = port_of(router_of(port), t.in[port].out);
     Output& out = t.out[o];
-    t.waiting[port] -= t.stamp + out.granted;
     if (out.requests == 0) (out.peer != kNone ? requested_inner_ : requested_outer_).push(o);
     out.requests |= static_cast<std::uint8_t>(1u << side_of(port));
   }
@@ -269,13 +277,14 @@ void RouterCore::raise_requests(sim::Cycle now) {
 }
 
 // Takes the winner's flit out of its input.
-KTPU_ROUTER_INLINE RouterCore::Index RouterCore::take(Tables& t, Index o, unsigned winner) {
+KTPU_ROUTER_INLINE RouterCore::Index RouterCore::take(Tables& t, Index o, unsigned winner, sim::Cycle now) {
   Output& out = t.out[o];
   const Index port = port_of(router_of(o), winner);
   out.requests &= static_cast<std::uint8_t>(~(1u << winner));
-  out.conflicts += out.requests != 0;
+  t.contest[o] += kContest[out.requests];
+  ++out.granted;
   Input& in = t.in[port];
-  t.waiting[port] += t.stamp + out.granted++;
+  t.waited[port] += now - in.load_at;
   const Index slot = in.first;
   in.first = t.slots[slot].next;  // without meaning when it was the last one
   t.push_headed_if(--in.count != 0, port);
@@ -286,13 +295,13 @@ KTPU_ROUTER_INLINE RouterCore::Index RouterCore::take(Tables& t, Index o, unsign
 // room for one more now cannot be busy then, as nothing else feeds it: the flit is entered there ahead of
 // time, as written in now+1, and the register is left free for the grant of now+1, which is when it will be.
 void RouterCore::arbitrate(sim::Cycle now) {
-  Tables t = open(now);
+  Tables t = open();
   const auto& winners = kWinner[(now - start_) % kPorts];
   std::size_t kept = 0;
   for (const Index o : requested_inner_) {
     Output& out = t.out[o];
     if (out.slot == kNone) {
-      const Index slot = take(t, o, winners[out.requests]);
+      const Index slot = take(t, o, winners[out.requests], now);
       if (t.in[out.peer].count < t.in[out.peer].capacity) {
         push(t, out.peer, slot, now + 1);
       } else {
@@ -309,7 +318,7 @@ void RouterCore::arbitrate(sim::Cycle now) {
   for (const Index o : requested_outer_) {
     Output& out = t.out[o];
     if (out.slot == kNone) {
-      out.slot = take(t, o, winners[out.requests]);
+      out.slot = take(t, o, winners[out.requests], now);
       live_.push(o);
       if (out_link_[o] != nullptr) changed_.push(o);
     }
@@ -321,7 +330,7 @@ void RouterCore::arbitrate(sim::Cycle now) {
 }
 
 void RouterCore::take_inputs(sim::Cycle now) {
-  Tables t = open(now);
+  Tables t = open();
   for (std::size_t w = 0; w < external_valid_.size(); ++w) {
     for (std::uint32_t bits = external_valid_[w]; bits != 0; bits &= bits - 1) {
       const External& e = external_[w * kMirrorBits + static_cast<std::size_t>(std::countr_zero(bits))];
@@ -341,7 +350,7 @@ void RouterCore::take_inputs(sim::Cycle now) {
 
 // What the oldest flits want and from when on. A predecessor that was there left in this cycle.
 void RouterCore::new_heads(sim::Cycle now) {
-  const Tables t = open(now);
+  const Tables t = open();
   for (const Index port : headed_) {
     Input& in = t.in[port];
     const Slot& oldest = t.slots[in.first];
@@ -363,7 +372,10 @@ sim::Cycle RouterCore::next_due(sim::Cycle now) const {
 }
 
 sim::Cycle RouterCore::clock(sim::Cycle now) {
-  if (now >= settle_at_) settle_waiting(now);
+  if (now >= settle_at_) {
+    settle();
+    settle_at_ = now + kSettleEvery;
+  }
   sample_outputs(now);
   raise_requests(now);
   arbitrate(now);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What others see of the routers: the links between them, registers, counters, and what they wait for.
-#include <algorithm>
-
 #include "tlm/noc/router_core.h"
 #include "tlm/sim/attribution.h"
 
@@ -56,7 +54,7 @@ void RouterCore::count_grants(unsigned router) {
   state.granted = state.conflicts = 0;
   for (unsigned p = 0; p < kPorts; ++p) {
     state.granted += out_[port_of(router, p)].granted;
-    state.conflicts += out_[port_of(router, p)].conflicts;
+    state.conflicts += out_[port_of(router, p)].conflicts + field(contest_[port_of(router, p)], kPorts);
   }
 }
 
@@ -67,46 +65,46 @@ std::uint64_t RouterCore::arrivals(Index port) const {
   return o == kNone ? past_[port].arrived : out_[o].granted - (out_[o].slot != kNone);
 }
 
-// What a flit that waits in vain before `now` has taken from waiting_ and still has to give back. It requests
-// from load_at + 1 on.
-std::uint64_t RouterCore::open_wait(Index port, sim::Cycle now) const {
+// Cycles before `now` in which the oldest flit, still there, requested its output: from load_at + 1 on.
+sim::Cycle RouterCore::open_wait(Index port, sim::Cycle now) const {
   const Input& in = in_[port];
-  if (in.count == 0 || in.load_at + 1 >= now || in.wedged) return 0;
-  return (now << kStamp) + out_[port_of(router_of(port), in.out)].granted;
+  return in.count != 0 && in.load_at + 1 < now ? now - 1 - in.load_at : 0;
 }
 
-RouterCore::Past RouterCore::past(Index port, sim::Cycle now) const {
-  const Input& in = in_[port];
-  Past past = past_[port];
-  const std::uint64_t both = waiting_[port] + open_wait(port, now);
-  past.requested += both >> kStamp;
-  past.lost += both & ((std::uint64_t{1} << kStamp) - 1);
-  if (in.count != 0 && in.wedged && in.load_at + 1 < now) {
-    const sim::Cycle from = std::max(in.load_at + 1, settled_);
-    past.requested += now - from;
-    past.turned += now - from;
-  }
-  return past;
-}
-
-// Of the cycles before `now`. A flit waits in vain until the cycle in which it moves.
+// Of the cycles before `now`; needs settle(). A flit moves in the last cycle of its request.
 RouterCore::InputCycles RouterCore::input_cycles(Index port, sim::Cycle now) const {
-  const Past p = past(port, now);
+  const Past& past = past_[port];
+  const sim::Cycle open = open_wait(port, now);
+  const std::uint64_t requested = waited_[port] + open;
+  const std::uint64_t turned = past.turned + (in_[port].wedged ? open : 0);
   const std::uint64_t moved = moves(port);
-  return {p.turned, moved, p.lost, p.requested - p.turned - p.lost, now - p.requested - moved};
+  return {turned, moved, past.lost, requested - turned - moved - past.lost, now - requested};
 }
 
-void RouterCore::settle_waiting(sim::Cycle now) {
-  for (Index port = 0; port < in_.size(); ++port) {
-    past_[port] = past(port, now);
-    waiting_[port] = -open_wait(port, now);
+void RouterCore::settle() {
+  for (Index o = 0; o < out_.size(); ++o) {
+    const std::uint64_t contest = contest_[o];
+    if (contest == 0) continue;
+    for (unsigned i = 0; i < kPorts; ++i) past_[port_of(router_of(o), i)].lost += field(contest, i);
+    out_[o].conflicts += field(contest, kPorts);
+    contest_[o] = 0;
   }
-  settled_ = now;
-  settle_at_ = now + kSettleEvery;
+}
+
+// What is inside when a reset comes is dropped, and its waiting over.
+void RouterCore::drop_waiting(sim::Cycle start) {
+  for (Index port = 0; port < in_.size(); ++port) {
+    const sim::Cycle open = open_wait(port, start);
+    waited_[port] += open;
+    if (in_[port].wedged) past_[port].turned += open;
+    past_[port].dropped += in_[port].count;
+    if (const Index o = feeder_[port]; o != kNone) past_[port].dropped += out_[o].slot != kNone;
+  }
 }
 
 void RouterCore::sync(sim::Cycle now) {
   count_links(now);
+  settle();
   for (Index port = 0; port < in_.size(); ++port) cycles_[port] = input_cycles(port, now);
   for (unsigned r = 0; r < routers_.size(); ++r) count_grants(r);
   if (watched_) return;  // drive() has shown the last cycle

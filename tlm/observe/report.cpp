@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "arch/error.h"
+#include "tlm/observe/engines.h"
 
 namespace ktpu::observe {
 namespace {
@@ -68,12 +69,19 @@ std::string violations_text(const Statistics& statistics) {
   return text;
 }
 
+std::string shares_part(const Registry& registry, bool zeros) {
+  const std::string text = shares_text(registry, zeros);
+  return text.empty() ? text
+                      : "\nwhere the cycles go, % of all cycles (--explain ENGINE tells the states)\n" + text;
+}
+
 }  // namespace
 
 std::string human_table(const Statistics& statistics, bool zeros) {
   std::vector<Row> rows = statistics.rows();
   if (!zeros) std::erase_if(rows, is_zero);
-  return manifest_text(statistics) + rows_text(rows) + violations_text(statistics);
+  return manifest_text(statistics) + rows_text(rows) + shares_part(statistics.registry(), zeros) +
+         violations_text(statistics);
 }
 
 std::string human_summary(const Statistics& statistics) {
@@ -92,6 +100,12 @@ std::string human_summary(const Statistics& statistics) {
     text +=
         fmt::format("and {} more: --table prints them, --stats FILE.json writes them with their meaning\n",
                     all - rows.size());
+  constexpr std::ptrdiff_t kEngineRows = 64;
+  const std::string shares = shares_part(statistics.registry(), false);
+  if (std::count(shares.begin(), shares.end(), '\n') <= kEngineRows)
+    text += shares;
+  else
+    text += "and where the cycles of every engine go: --table\n";
   return text + violations_text(statistics);
 }
 
@@ -113,11 +127,24 @@ std::string json_report(const Statistics& statistics) {
     entry["unit"] = row.unit;
     entry["source"] = row.source;
     entry["formula"] = row.formula;
+    if (row.priority != 0) entry["priority"] = row.priority;
     entry["sentence"] = row.sentence;
     // Names are unique, so there is nothing to look for: ordered_json's operator[] would search linearly.
     values.get_ref<Json::object_t&>().emplace_back(row.name, std::move(entry));
   }
   json["statistics"] = std::move(values);
+  Json engines = Json::object();
+  for (const EngineCycles& engine : engines_of(statistics.registry())) {
+    Json shares = Json::object();
+    const std::vector<unsigned> tenths = engine.tenths();
+    for (std::size_t i = 0; i < tenths.size(); ++i)
+      shares[std::string(short_name(*engine.states[i]))] = tenths[i] / 10.0;
+    Json entry;
+    entry["cycles"] = engine.total();
+    entry["percent_by_priority"] = std::move(shares);
+    engines.get_ref<Json::object_t&>().emplace_back(std::string(engine.name), std::move(entry));
+  }
+  json["engines"] = std::move(engines);
   Json violations = Json::array();
   for (const Violation& violation : statistics.check())
     violations.push_back({{"name", violation.name}, {"text", violation.text()}});

@@ -21,7 +21,7 @@ class MachineNames final : public Names {
  public:
   MachineNames(const Registry& registry, const RunFacts& facts) : registry_(registry), facts_(facts) {}
 
-  std::string_view node;            // where formulas are looked up first; empty: the run
+  std::string_view node;                 // where formulas are looked up first; empty: the run
   const EngineCycles* engine = nullptr;  // the node, if it is one
   std::unordered_map<std::string, std::optional<double>> metrics;
 
@@ -184,6 +184,7 @@ std::vector<Row> Statistics::rows() const {
       row.sentence = entry->sentence;
       row.formula = entry->formula.empty() ? "counted in the run" : entry->formula;
       row.source = entry->source;
+      row.priority = entry->priority;
       rows.push_back(std::move(row));
     }
   };

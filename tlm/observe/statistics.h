@@ -17,8 +17,8 @@
 namespace ktpu::observe {
 
 // What only the platform knows. Formulas see these as run.cycles, run.clock_mhz, run.machine_cycles,
-// run.total_cycles. Formulas over engines also know engine.total, all cycles of the engine's clock, and find their
-// patterns below the engine only.
+// run.total_cycles. Formulas over engines also know engine.total, all cycles of the engine's clock, and find
+// their patterns below the engine only.
 struct RunFacts {
   sim::Cycle cycles = 0;  // simulated, from the first cycle with reset low
   double clock_mhz = 0;   // of the fabric clock; 0 = unknown: nothing in nanoseconds or per second
@@ -68,6 +68,7 @@ struct Row {
   std::optional<double> value;  // none: a divisor was 0
   Over over = Over::kUnits;     // what the row is about: the run, a unit or a link
   std::string unit, sentence, formula, source;
+  unsigned priority = 0;  // of an exclusive state of an engine
 };
 
 struct Violation {
