@@ -9,6 +9,7 @@
 
 #include "arch/error.h"
 #include "tlm/observe/engines.h"
+#include "tlm/observe/history.h"
 
 namespace ktpu::observe {
 namespace {
@@ -66,6 +67,54 @@ std::string violations_text(const Statistics& statistics) {
   std::string text;
   for (const Violation& violation : statistics.check())
     text += fmt::format("VIOLATED {}\n", violation.text());
+  return text;
+}
+
+nlohmann::ordered_json histories(const History& history) {
+  using Json = nlohmann::ordered_json;
+  const auto number = [](double value) { return std::stod(fmt::format("{:.6g}", value)); };
+  Json json;
+  json["bucket_cycles"] = history.width();
+  Json all = Json::object();
+  for (const History::Series& series : history.series()) {
+    Json entry;
+    entry["unit"] = series.unit();
+    entry["source"] = series.entry->source;
+    entry["formula"] = series.formula();
+    entry["sentence"] = series.entry->sentence;
+    Json means = Json::array(), least = Json::array(), greatest = Json::array();
+    for (const History::Bucket& bucket : series.buckets) {
+      const bool known = bucket.cycles != 0;
+      means.push_back(known ? Json(number(bucket.mean())) : Json());
+      least.push_back(known ? Json(bucket.least) : Json());
+      greatest.push_back(known ? Json(bucket.greatest) : Json());
+    }
+    entry["mean"] = std::move(means);
+    if (!series.counts) {
+      entry["least"] = std::move(least);
+      entry["greatest"] = std::move(greatest);
+    }
+    all[series.entry->path] = std::move(entry);
+  }
+  json["series"] = std::move(all);
+  return json;
+}
+
+// A row per bucket, "history:NAME[FIRST..LAST]" with its mean.
+std::string history_rows(const History& history) {
+  std::string text;
+  for (const History::Series& series : history.series()) {
+    sim::Cycle first = 0;
+    for (const History::Bucket& bucket : series.buckets) {
+      const sim::Cycle last = first + history.width() - 1;
+      if (bucket.cycles != 0)
+        text += fmt::format("{},{:.6g},{},{},{},{},\n",
+                            csv_field(fmt::format("history:{}[{}..{}]", series.entry->path, first, last)),
+                            bucket.mean(), csv_field(series.unit()), csv_field(series.entry->source),
+                            csv_field(series.formula()), csv_field(series.entry->sentence));
+      first += history.width();
+    }
+  }
   return text;
 }
 
@@ -145,6 +194,7 @@ std::string json_report(const Statistics& statistics) {
     engines.get_ref<Json::object_t&>().emplace_back(std::string(engine.name), std::move(entry));
   }
   json["engines"] = std::move(engines);
+  if (statistics.history() != nullptr) json["histories"] = histories(*statistics.history());
   Json violations = Json::array();
   for (const Violation& violation : statistics.check())
     violations.push_back({{"name", violation.name}, {"text", violation.text()}});
@@ -153,10 +203,12 @@ std::string json_report(const Statistics& statistics) {
 }
 
 std::string csv_report(const Statistics& statistics) {
-  std::string text = "name,value,unit,source,formula,sentence\n";
+  std::string text = "name,value,unit,source,formula,sentence,priority\n";
   for (const Row& row : statistics.rows())
-    text += fmt::format("{},{},{},{},{},{}\n", csv_field(row.name), exact_number(row), csv_field(row.unit),
-                        csv_field(row.source), csv_field(row.formula), csv_field(row.sentence));
+    text += fmt::format("{},{},{},{},{},{},{}\n", csv_field(row.name), exact_number(row), csv_field(row.unit),
+                        csv_field(row.source), csv_field(row.formula), csv_field(row.sentence),
+                        row.priority == 0 ? std::string() : fmt::format("{}", row.priority));
+  if (statistics.history() != nullptr) text += history_rows(*statistics.history());
   return text;
 }
 

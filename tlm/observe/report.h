@@ -19,7 +19,7 @@ std::string human_summary(const Statistics& statistics);
 // {cycles, percent_by_priority: {STATE: share}}}, "violations": [...]}. Exclusive states also have their
 // priority.
 std::string json_report(const Statistics& statistics);
-// Header line, then name,value,unit,source,formula,sentence; RFC 4180 quoting.
+// Header line, then name,value,unit,source,formula,sentence,priority; RFC 4180 quoting.
 std::string csv_report(const Statistics& statistics);
 // Throws UserError unless `path` ends in .json or .csv: before a run, so that the run is not in vain.
 void require_report_path(const std::string& path);

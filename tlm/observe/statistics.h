@@ -16,6 +16,8 @@
 
 namespace ktpu::observe {
 
+class History;
+
 // What only the platform knows. Formulas see these as run.cycles, run.clock_mhz, run.machine_cycles,
 // run.total_cycles. Formulas over engines also know engine.total, all cycles of the engine's clock, and find
 // their patterns below the engine only.
@@ -94,6 +96,10 @@ class Statistics {
   const std::vector<Invariant>& invariants() const { return invariants_; }
   const Registry& registry() const { return registry_; }
 
+  // For the reports; null: nothing was recorded. It must outlive them.
+  void set_history(const History* history) { history_ = history; }
+  const History* history() const { return history_; }
+
   // Facts first, then run-wide metrics, then counters and metrics node by node. Engine::sync() before.
   std::vector<Row> rows() const;
   // Empty when all invariants hold.
@@ -102,6 +108,7 @@ class Statistics {
  private:
   const Registry& registry_;
   RunFacts facts_;
+  const History* history_ = nullptr;
   std::vector<Metric> metrics_;
   std::vector<Expression> formulas_;  // of metrics_
   std::vector<Invariant> invariants_;
