@@ -134,7 +134,7 @@ TEST_P(Attribution, SharesOfALineAddUpToAHundred) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, Attribution, testing::ValuesIn(topo::shipped_names()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& machine) { return machine.param; });
 
 // Closed forms of the cluster (cluster.md sections 8, 11 and 13.4) as the shares show them.
 TEST(AttributionOfACluster, ASweepIssuesPacesAndEndsAsTheFormulasSay) {

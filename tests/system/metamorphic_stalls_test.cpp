@@ -43,14 +43,14 @@ std::uint64_t sum(const ExampleRun& run, const std::string& pattern) {
 TEST(UnlimitedResource, DeepFifosAndEagerSinksBlockNoRouter) {
   std::mt19937 random(11);
   for (unsigned round = 0; round < 4; ++round) {
-    const unsigned seed = random() % 1000;
-    const double rate = 0.2 * (1 + random() % 5);
+    const auto seed = static_cast<unsigned>(random() % 1000);
+    const double rate = 0.2 * (static_cast<double>(1 + random() % 5));
     SCOPED_TRACE(fmt::format("seed {} rate {}", seed, rate));
     Net deep("noc3x3", {traffic(rate, seed), "meshes.0.router.fifo_depth=8192"});
     deep.run(2000);
     EXPECT_EQ(deep.sum("router@*.cycles.blocked"), 0u);
     EXPECT_GT(deep.sum("router@*.cycles.moving"), 100u);
-    EXPECT_GT(deep.sum("router@*.cycles.lost"), 0u);
+    EXPECT_GT(deep.sum("router@*.cycles.arbitration"), 0u);
   }
   Net shallow("noc3x3", {traffic(1, 3), "meshes.0.router.fifo_depth=2"});
   shallow.run(2000);
@@ -68,10 +68,10 @@ TEST(UnlimitedResource, ASinkThatIsNeverBusyBlocksNobody) {
 TEST(UnlimitedResource, OneSenderLosesNoArbitration) {
   ExampleRun run(example("matmul_32x32x128"));
   run.finish();
-  EXPECT_EQ(sum(run, "router@*.cycles.lost"), 0u);
-  ExampleRun crowd(example("matmul_256x256x256"));
-  crowd.finish();
-  EXPECT_GT(sum(crowd, "router@*.cycles.lost"), 0u);
+  EXPECT_EQ(sum(run, "router@*.cycles.arbitration"), 0u);
+  Net crowd("noc3x3", {traffic(0.5, 2)});
+  crowd.run(500);
+  EXPECT_GT(crowd.sum("router@*.cycles.arbitration"), 0u);
 }
 
 TEST(UnlimitedResource, CreditForAllInstructionsNeverHoldsTheDispatcher) {
@@ -138,13 +138,13 @@ TEST(MoreLatency, NeverFinishesEarlierOnReferenceSmall) {
     return run.finish().machine_cycles().value();
   };
   for (unsigned round = 0; round < 6; ++round) {
-    std::vector<unsigned> delay{1 + random() % 20, 1 + random() % 20, 1 + random() % 20, 0, random() % 3, 0,
-                                random() % 3};
+    const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+    std::vector<unsigned> delay{1 + below(20), 1 + below(20), 1 + below(20), 0, below(3), 0, below(3)};
     sim::Cycle before = cycles(delay);
     for (unsigned step = 0; step < 8; ++step) {
       std::vector<unsigned> more = delay;
       const std::size_t which = random() % more.size();
-      more[which] += 1 + random() % (which < 3 ? 60 : 4);
+      more[which] += 1 + below(which < 3 ? 60 : 4);
       const sim::Cycle now = cycles(more);
       EXPECT_GE(now, before) << fmt::format("{} -> {}", fmt::join(delay, " "), fmt::join(more, " "));
       delay = more;
@@ -157,8 +157,8 @@ TEST(MoreLatency, NeverFinishesEarlierOnReferenceSmall) {
 TEST(EveryFlit, IsDeliveredInFlightOrLostAtAnyCycleOfRandomTraffic) {
   std::mt19937 random(77);
   for (unsigned round = 0; round < 6; ++round) {
-    const unsigned seed = random() % 1000;
-    const double rate = 0.1 * (1 + random() % 10);
+    const auto seed = static_cast<unsigned>(random() % 1000);
+    const double rate = 0.1 * (static_cast<double>(1 + random() % 10));
     SCOPED_TRACE(fmt::format("seed {} rate {}", seed, rate));
     Net net("noc3x3", {traffic(rate, seed, random() % 2 ? ", busy: {period: 8, duty: 3}" : "")});
     sim::Cycle at = 0;

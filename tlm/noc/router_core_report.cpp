@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<sim::CycleState, 5> kInputStates{{
     {"wedged", "Cycles in which the oldest flit wanted a turn that the router never grants"},
     {"moving", "Cycles in which the oldest flit won its output"},
-    {"lost", "Cycles in which the oldest flit lost its output to another input"},
+    {"arbitration", "Cycles in which the oldest flit lost its output to another input"},
     {"blocked", "Cycles in which the output that the oldest flit wants was held by a busy receiver"},
     {"idle", "Cycles without a request: nothing there, or only flits still on their way through the FIFO"},
 }};
