@@ -85,7 +85,7 @@ unsigned MemoryAgent::port_on_row(const arch::Flit& flit) const {
 }
 
 void MemoryAgent::reset(sim::Cycle start) {
-  for (auto& port : ports_) port->reset();
+  for (auto& port : ports_) port->reset(start);
   if (window_ != nullptr) window_->reset();
   mover_->reset();
   landing_.reset();
@@ -391,6 +391,12 @@ bool MemoryAgent::idle() const {
   if (window_ != nullptr && !window_->idle()) return false;
   return path_->idle() && mover_->idle() && (interlink_ == nullptr || interlink_->idle()) &&
          std::all_of(ports_.begin(), ports_.end(), [](const auto& p) { return p->idle(); });
+}
+
+void MemoryAgent::sync(sim::Cycle now) {
+  for (auto& port : ports_) port->sync(now);
+  path_->sync(now);
+  if (client_ != nullptr) client_->sync(now);
 }
 
 void MemoryAgent::visit(sim::Archive& archive) {
