@@ -235,9 +235,16 @@ class MeshBuilder {
         fail_key(unit.clock_mark, path,
                  fmt::format("there is no clock {}{}; defined: {}", show_text(unit.common.clock),
                              did_you_mean(unit.common.clock, names), join(names)));
-      if (it != names.begin())
-        fail_key(unit.clock_mark, path, "a clock other than 'fabric' is not supported by this version");
       node.clock = static_cast<unsigned>(it - names.begin());
+    }
+    node.crossing = unit.common.crossing;
+    if (node.clock != 0 && !node.crossing) {
+      if (unit.crossing_given)
+        fail_key(unit.crossing_mark, unit.path + ".crossing",
+                 fmt::format("a unit on the clock '{}' reaches the fabric through a crossing; none is for units "
+                             "on the clock 'fabric'",
+                             clocks_[node.clock].name));
+      node.crossing.emplace();
     }
     if (!uses_memory_port(node.kind())) return;
     if (mesh_.ports.empty())
