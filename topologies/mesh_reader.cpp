@@ -257,6 +257,12 @@ class MeshBuilder {
     node.port = unit.common.port ? *unit.common.port : nearest_port(mesh_, node);
   }
 
+  unsigned clock_of_traffic() const {
+    for (const Node& node : mesh_.nodes)
+      if (node.kind() == Kind::kTraffic) return node.clock;
+    return 0;
+  }
+
   void check_traffic() const {
     const auto sources = std::count_if(mesh_.nodes.begin(), mesh_.nodes.end(),
                                        [](const Node& n) { return n.kind() == Kind::kTraffic; });
@@ -264,6 +270,10 @@ class MeshBuilder {
       const Traffic* traffic = mesh_.nodes[i].get<Traffic>();
       if (traffic == nullptr) continue;
       const Unit& unit = units_of_[i];
+      if (traffic->pattern != Pattern::kScript && mesh_.nodes[i].clock != clock_of_traffic())
+        fail_key(unit.mark, unit.path + ".clock",
+                 "traffic nodes measure times from node to node in cycles: all that send by a pattern, and those "
+                 "they send to, are on one clock");
       if (traffic->pattern == Pattern::kUniform && sources < 2)
         fail_key(unit.mark, unit.path, "pattern uniform needs a second traffic node to send to");
       if (!traffic->hotspot) continue;

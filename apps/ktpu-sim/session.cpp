@@ -112,6 +112,8 @@ observe::RunFacts facts_of(const platform::System& system, const platform::RunRe
   observe::RunFacts facts;
   facts.cycles = result.cycles;
   facts.clock_mhz = system.machine().clocks.front().mhz;
+  for (const sim::Timeline::Clock& clock : system.timeline().clocks())
+    facts.clocks.push_back({clock.name, static_cast<double>(clock.hertz) / 1e6, clock.engine});
   facts.machine_cycles = result.machine_cycles();
   if (program != nullptr && result.host_end != 0)
     facts.total_cycles = std::max(result.host_end, result.last_write_beat.value_or(0) + 1);
@@ -152,7 +154,7 @@ struct Watch {
   std::unique_ptr<observe::WaveRing> ring;
 
   Watch(platform::System& system, const Options& options) {
-    registry.add(system.engine(), [&](const sim::Unit& unit) { return system.source_of(unit); });
+    registry.add(system.timeline(), [&](const sim::Unit& unit) { return system.source_of(unit); });
     if (options.vcd.empty()) return;
     if (options.vcd_last != 0) {
       ring = std::make_unique<observe::WaveRing>(registry, options.scope, options.vcd_last);
@@ -171,7 +173,7 @@ struct Watch {
   }
 
   void finish(platform::System& system, const Options& options, bool failed) {
-    const sim::Cycle end = system.engine().now();
+    const sim::Cycle end = system.timeline().now();
     if (file != nullptr) {
       file->finish(end);
       if (!file->notice().empty()) fmt::print(stderr, "ktpu-sim: {}\n", file->notice());
@@ -182,8 +184,9 @@ struct Watch {
 
 template <class F>
 void for_each_lockstep(platform::System& system, F&& f) {
-  for (sim::Unit* unit : system.engine().units())
-    if (auto* pair = dynamic_cast<sim::Lockstep*>(unit)) f(*pair);
+  for (const sim::Timeline::Clock& clock : system.timeline().clocks())
+    for (sim::Unit* unit : clock.engine->units())
+      if (auto* pair = dynamic_cast<sim::Lockstep*>(unit)) f(*pair);
 }
 
 // The last cycles of both sides, after the error's own line.
@@ -193,6 +196,21 @@ std::string lockstep_history(platform::System& system, const std::string& unit) 
     if (pair.name() == unit) pair.print_history(text);
   });
   return text.str();
+}
+
+void print_size(const platform::System& system, bool fits) {
+  const std::vector<sim::Timeline::Clock>& clocks = system.timeline().clocks();
+  std::size_t units = 0, links = 0;
+  std::string by_clock;
+  for (const sim::Timeline::Clock& clock : clocks) {
+    units += clock.engine->units().size();
+    links += clock.engine->links().size();
+    by_clock += fmt::format("\n  clock {} ({} MHz): {} units, {} links", clock.name,
+                            static_cast<double>(clock.hertz) / 1e6, clock.engine->units().size(),
+                            clock.engine->links().size());
+  }
+  fmt::print("{}: {} units, {} links{}{}\n", system.machine().name, units, links,
+             fits ? "; the program fits" : "", clocks.size() == 1 ? "" : by_clock);
 }
 
 // Without a program nothing but traffic nodes can act.
@@ -245,7 +263,7 @@ ExitStatus run_session(const Options& options) {
   platform::Registry units;
   register_units(units);
   platform::System system(machine, units);
-  system.engine().set_idle_skip(!options.no_idle_skip);
+  system.timeline().set_idle_skip(!options.no_idle_skip);
 
   // What cannot be right is said before the run, not after hours of it.
   for (const Binding& binding : out) {
@@ -277,8 +295,7 @@ ExitStatus run_session(const Options& options) {
   platform::Simulation simulation("ktpu", system, runner);
   if (options.elaborate_only) {
     if (!options.quiet)
-      fmt::print("{}: {} units, {} links{}\n", machine.name, system.engine().units().size(),
-                 system.engine().links().size(), program ? "; the program fits" : "");
+      print_size(system, program != nullptr);
     return ExitStatus::kOk;
   }
   if (machine.host.kind == topo::HostKind::kExternal)
