@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "topologies/grid.h"
 #include "topologies/names.h"
 
 namespace ktpu::topo {
+
+std::uint64_t Clock::hertz() const { return static_cast<std::uint64_t>(std::llround(mhz * 1e6)); }
 
 std::string Place::text() const { return line > 0 ? fmt::format("{}:{}:{}", file, line, column) : file; }
 

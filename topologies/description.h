@@ -133,6 +133,12 @@ struct Adapter {
   bool operator==(const Adapter&) const = default;
 };
 
+// The clock crossing on the local link of a unit (fabric.md section 13).
+struct Crossing {
+  unsigned depth = 16;  // flits of each of its two FIFOs; power of two, at least 16 (fabric.md section 1.2)
+  bool operator==(const Crossing&) const = default;
+};
+
 struct Node {
   std::string symbol;        // of the grid picture
   Coord at;                  // the endpoint's coordinate
@@ -145,6 +151,7 @@ struct Node {
       port;  // index into Mesh::ports; present for kinds that use memory (uses_memory_port)
   std::optional<Adapter> adapter;
   unsigned clock = 0;  // index into Machine::clocks
+  std::optional<Crossing> crossing;  // present whenever `clock` is not the fabric's
   Place place;         // the unit's definition
 
   Kind kind() const { return static_cast<Kind>(params.index()); }
@@ -277,6 +284,7 @@ struct Host {
 struct Clock {
   std::string name;
   double mhz = 0;
+  std::uint64_t hertz() const;  // to the nearest: what the simulator counts in
   bool operator==(const Clock&) const = default;
 };
 

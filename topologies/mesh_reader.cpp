@@ -242,9 +242,16 @@ class MeshBuilder {
         fail_key(unit.clock_mark, path,
                  fmt::format("there is no clock {}{}; defined: {}", show_text(unit.common.clock),
                              did_you_mean(unit.common.clock, names), join(names)));
-      if (it != names.begin())
-        fail_key(unit.clock_mark, path, "a clock other than 'fabric' is not supported by this version");
       node.clock = static_cast<unsigned>(it - names.begin());
+    }
+    node.crossing = unit.common.crossing;
+    if (node.clock != 0 && !node.crossing) {
+      if (unit.crossing_given)
+        fail_key(unit.crossing_mark, unit.path + ".crossing",
+                 fmt::format("a unit on the clock '{}' reaches the fabric through a crossing; none is for units "
+                             "on the clock 'fabric'",
+                             clocks_[node.clock].name));
+      node.crossing.emplace();
     }
     if (!uses_memory_port(node.kind())) return;
     if (mesh_.ports.empty())
@@ -257,6 +264,12 @@ class MeshBuilder {
     node.port = unit.common.port ? *unit.common.port : nearest_port(mesh_, node);
   }
 
+  unsigned clock_of_traffic() const {
+    for (const Node& node : mesh_.nodes)
+      if (node.kind() == Kind::kTraffic) return node.clock;
+    return 0;
+  }
+
   void check_traffic() const {
     const auto sources = std::count_if(mesh_.nodes.begin(), mesh_.nodes.end(),
                                        [](const Node& n) { return n.kind() == Kind::kTraffic; });
@@ -264,6 +277,10 @@ class MeshBuilder {
       const Traffic* traffic = mesh_.nodes[i].get<Traffic>();
       if (traffic == nullptr) continue;
       const Unit& unit = units_of_[i];
+      if (traffic->pattern != Pattern::kScript && mesh_.nodes[i].clock != clock_of_traffic())
+        fail_key(unit.mark, unit.path + ".clock",
+                 "traffic nodes measure times from node to node in cycles: all that send by a pattern, and those "
+                 "they send to, are on one clock");
       if (traffic->pattern == Pattern::kUniform && sources < 2)
         fail_key(unit.mark, unit.path, "pattern uniform needs a second traffic node to send to");
       if (!traffic->hotspot) continue;

@@ -48,6 +48,18 @@ void read_keys(MapReader& reader, Unit& unit) {
                fmt::format("a {} has no staging adapter: it makes no memory requests", kind_name(kind)));
   }
   if (doc.find("clock") != nullptr) unit.clock_mark = reader.mark("clock");
+  if (doc.find("crossing") != nullptr) {
+    unit.crossing_mark = reader.mark("crossing");
+    unit.crossing_given = true;
+  }
+  if (kind == Kind::kMemoryPort) {
+    if (!unit.common.clock.empty() && unit.common.clock != "fabric")
+      fail_key(unit.clock_mark, reader.path("clock"),
+               "a memory port is part of the memory agent, which runs at the clock 'fabric'");
+    if (unit.common.crossing)
+      fail_key(unit.crossing_mark, reader.path("crossing"),
+               "a memory port is part of the memory agent, which runs at the clock 'fabric': nothing to cross");
+  }
   if (doc.find("hotspot") != nullptr) unit.hotspot_mark = reader.mark("hotspot");
   if (auto* traffic = std::get_if<Traffic>(&unit.params)) {
     if (traffic->pattern != Pattern::kHotspot) traffic->hotspot.reset(), traffic->hotspot_share = 1;

@@ -17,8 +17,10 @@ struct Unit {
   Mark mark;         // of the symbol's definition
   std::string path;  // "meshes.0.units.mat"
   const Doc* doc = nullptr;
-  Mark port_mark, adapter_mark, clock_mark,
+  Mark port_mark, adapter_mark, clock_mark, crossing_mark,
       hotspot_mark;  // where these keys stand, for checks that need the whole mesh
+
+  bool crossing_given = false;  // the key stands there
 
   Kind kind() const { return static_cast<Kind>(params.index()); }
 };

@@ -89,6 +89,13 @@ Pairs pairs_of(const SinkBusy& busy) {
   return pairs;
 }
 
+bool has_crossings(const Machine& machine) {
+  for (const Mesh& mesh : machine.meshes)
+    for (const Node& node : mesh.nodes)
+      if (node.crossing) return true;
+  return false;
+}
+
 Pairs unit_pairs(const Machine& machine, const Node& node) {
   Pairs pairs{{"kind", std::string(kind_name(node.kind()))}};
   const auto append = [&](const Pairs& more) { pairs.insert(pairs.end(), more.begin(), more.end()); };
@@ -101,7 +108,11 @@ Pairs unit_pairs(const Machine& machine, const Node& node) {
   common.quirks = node.quirks;
   common.adapter = node.adapter;
   common.clock = machine.clocks.empty() ? "" : machine.clocks[node.clock].name;
+  common.crossing = node.crossing;
   append(pairs_of(common));
+  // Said of all units where one has it, so that a unit without differs from its symbol's first one.
+  if (node.kind() == Kind::kMemoryPort || !has_crossings(machine))
+    std::erase_if(pairs, [](const auto& pair) { return pair.first == "crossing"; });
   if (!uses_memory_port(node.kind()))
     std::erase_if(pairs, [](const auto& pair) { return pair.first == "adapter"; });
   return pairs;
@@ -241,7 +252,7 @@ std::uint64_t program_fingerprint(const Machine& machine) {
   for (Mesh& mesh : plain.meshes) {
     mesh.router = RouterConfig{};
     for (Router& router : mesh.routers) router.impl = Impl::kModel;
-    for (Node& node : mesh.nodes) node.impl = Impl::kModel, node.quirks = Quirks::kReference, node.clock = 0;
+    for (Node& node : mesh.nodes) node.impl = Impl::kModel, node.quirks = Quirks::kReference, node.clock = 0, node.crossing.reset();
     if (mesh.agent) mesh.agent->reads_in_flight = 1;
     if (mesh.dram) {
       mesh.dram->model = DramModel::kSimple;

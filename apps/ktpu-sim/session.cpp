@@ -130,6 +130,8 @@ observe::RunFacts facts_of(const platform::System& system, const platform::RunRe
   observe::RunFacts facts;
   facts.cycles = result.cycles;
   facts.clock_mhz = system.machine().clocks.front().mhz;
+  for (const sim::Timeline::Clock& clock : system.timeline().clocks())
+    facts.clocks.push_back({clock.name, static_cast<double>(clock.hertz) / 1e6, clock.engine});
   facts.machine_cycles = result.machine_cycles();
   if (program != nullptr && result.host_end != 0)
     facts.total_cycles = std::max(result.host_end, result.last_write_beat.value_or(0) + 1);
@@ -206,7 +208,7 @@ struct Watch {
   std::unique_ptr<observe::History> history;
 
   Watch(platform::System& system, const Options& options) {
-    registry.add(system.engine(), [&](const sim::Unit& unit) { return system.source_of(unit); });
+    registry.add(system.timeline(), [&](const sim::Unit& unit) { return system.source_of(unit); });
     if (!options.history.empty()) {
       history = std::make_unique<observe::History>(registry, system.engine(), options.history);
       system.engine().add(*history);
@@ -229,10 +231,10 @@ struct Watch {
   }
 
   void finish(platform::System& system, const Options& options, bool failed) {
-    const sim::Cycle end = system.engine().now();
+    const sim::Cycle end = system.timeline().now();
     if (history != nullptr) {
-      system.engine().sync();
-      history->finish(end);
+      system.timeline().sync();
+      history->finish(system.engine().now());
     }
     if (file != nullptr) {
       file->finish(end);
@@ -244,8 +246,9 @@ struct Watch {
 
 template <class F>
 void for_each_lockstep(platform::System& system, F&& f) {
-  for (sim::Unit* unit : system.engine().units())
-    if (auto* pair = dynamic_cast<sim::Lockstep*>(unit)) f(*pair);
+  for (const sim::Timeline::Clock& clock : system.timeline().clocks())
+    for (sim::Unit* unit : clock.engine->units())
+      if (auto* pair = dynamic_cast<sim::Lockstep*>(unit)) f(*pair);
 }
 
 // The last cycles of both sides, after the error's own line.
@@ -255,6 +258,21 @@ std::string lockstep_history(platform::System& system, const std::string& unit) 
     if (pair.name() == unit) pair.print_history(text);
   });
   return text.str();
+}
+
+void print_size(const platform::System& system, bool fits) {
+  const std::vector<sim::Timeline::Clock>& clocks = system.timeline().clocks();
+  std::size_t units = 0, links = 0;
+  std::string by_clock;
+  for (const sim::Timeline::Clock& clock : clocks) {
+    units += clock.engine->units().size();
+    links += clock.engine->links().size();
+    by_clock += fmt::format("\n  clock {} ({} MHz): {} units, {} links", clock.name,
+                            static_cast<double>(clock.hertz) / 1e6, clock.engine->units().size(),
+                            clock.engine->links().size());
+  }
+  fmt::print("{}: {} units, {} links{}{}\n", system.machine().name, units, links,
+             fits ? "; the program fits" : "", clocks.size() == 1 ? "" : by_clock);
 }
 
 // Without a program nothing but traffic nodes can act.
@@ -313,7 +331,7 @@ ExitStatus run_session(const Options& options) {
   platform::Registry units;
   register_units(units);
   platform::System system(machine, units);
-  system.engine().set_idle_skip(!options.no_idle_skip);
+  system.timeline().set_idle_skip(!options.no_idle_skip);
   for (platform::MeshSystem& mesh : system.meshes())
     if (mesh.memory_agent != nullptr) mesh.memory_agent->landing().set_enabled(!options.no_check);
 
@@ -351,8 +369,7 @@ ExitStatus run_session(const Options& options) {
   platform::Simulation simulation("ktpu", system, runner);
   if (options.elaborate_only) {
     if (!options.quiet)
-      fmt::print("{}: {} units, {} links{}\n", machine.name, system.engine().units().size(),
-                 system.engine().links().size(), program ? "; the program fits" : "");
+      print_size(system, program != nullptr);
     return ExitStatus::kOk;
   }
   if (machine.host.kind == topo::HostKind::kExternal)

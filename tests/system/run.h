@@ -71,7 +71,7 @@ class ExampleRun {
     platform::register_models(models);
     system_ = std::make_unique<platform::System>(
         topo::read_file(machine == nullptr ? e.machine : machine, sets), models);
-    registry_.add(system_->engine());
+    registry_.add(system_->timeline());
     observe::add_standard(statistics_);
     runner_ =
         std::make_unique<platform::Runner>(*system_, &program_, platform::RunLimits{5'000'000, 100'000});
@@ -82,7 +82,9 @@ class ExampleRun {
     EXPECT_EQ(result.status, arch::ExitStatus::kOk) << example_.name << ": " << result.message;
     observe::RunFacts facts;
     facts.cycles = result.cycles;
-    facts.clock_mhz = 300;
+    facts.clock_mhz = system_->machine().clocks.front().mhz;
+    for (const sim::Timeline::Clock& clock : system_->timeline().clocks())
+      facts.clocks.push_back({clock.name, static_cast<double>(clock.hertz) / 1e6, clock.engine});
     facts.machine_cycles = result.machine_cycles();
     statistics_.set_facts(facts);
     for (const observe::Violation& v : statistics_.check())

@@ -105,11 +105,13 @@ const ExitStatusText* find_exit(std::string_view name) {
 struct FactText {
   std::string_view name, unit, sentence;
 };
-constexpr std::array<FactText, 4> kFacts{{
+constexpr std::array<FactText, 6> kFacts{{
     {"run.cycles", "cycles", "Fabric cycles simulated since reset"},
     {"run.machine_cycles", "cycles", "From the first kick to the last result landed in memory"},
     {"run.total_cycles", "cycles", "The whole program with staging, polls and host relayouts"},
     {"run.clock_mhz", "MHz", "Frequency of the fabric clock, from the topology"},
+    {"unit.cycles", "cycles", "run.cycles counted at the clock of the unit or link in question"},
+    {"unit.machine_cycles", "cycles", "run.machine_cycles counted at the clock of the unit in question"},
 }};
 
 // Whether `name` is `full` or what follows one of its dots.

@@ -92,18 +92,19 @@ void Registry::push(Entry entry) {
   by_path_.emplace(entries_.back().path, &entries_.back());
 }
 
-void Registry::push_node(std::string_view name, NodeKind kind, std::string_view source) {
-  nodes_.push_back({intern(name), kind, intern(source)});
+void Registry::push_node(std::string_view name, NodeKind kind, std::string_view source,
+                         const sim::Unit* unit) {
+  nodes_.push_back({intern(name), kind, intern(source), unit});
 }
 
 void Registry::add(sim::Unit& unit, std::string_view source) {
-  push_node(unit.name(), NodeKind::kUnit, source);
+  push_node(unit.name(), NodeKind::kUnit, source, &unit);
   RegistryWalk walk(*this, unit, source);
   unit.visit(walk);
 }
 
 void Registry::add(sim::LinkBase& link, std::string_view source) {
-  push_node(link.name(), NodeKind::kLink, source);
+  push_node(link.name(), NodeKind::kLink, source, link.sender() != nullptr ? link.sender() : link.receiver());
   const std::string_view node = nodes_.back().name;
   const auto entry = [&](std::string_view name, EntryKind kind, unsigned width, std::string_view unit,
                          std::string_view sentence) {
@@ -154,6 +155,11 @@ void Registry::add(sim::Engine& engine, const std::function<std::string_view(con
   for (sim::Unit* unit : engine.units()) add(*unit, source(unit));
   for (sim::LinkBase* link : engine.links()) add(*link, source(link->sender()));
   add_link_sums(engine);
+}
+
+void Registry::add(sim::Timeline& timeline,
+                   const std::function<std::string_view(const sim::Unit&)>& source_of) {
+  for (const sim::Timeline::Clock& clock : timeline.clocks()) add(*clock.engine, source_of);
 }
 
 void Registry::add_link_sums(sim::Engine& engine) {

@@ -14,6 +14,7 @@
 
 #include "tlm/observe/entry.h"
 #include "tlm/sim/engine.h"
+#include "tlm/sim/timeline.h"
 
 namespace ktpu::observe {
 
@@ -22,6 +23,7 @@ struct Node {
   std::string_view name;
   NodeKind kind;
   std::string_view source;  // implementation: "model", "rtl", ...
+  const sim::Unit* unit = nullptr;  // whose clock its cycles are of: itself, or an end of the link
 };
 
 class Registry {
@@ -38,6 +40,9 @@ class Registry {
   // All units, then all links of a domain, and for each unit the sums over its flit links: X.links.flits_in
   // and X.links.flits_out. `source_of` is asked for each unit; a link has its sender's.
   void add(sim::Engine& engine, const std::function<std::string_view(const sim::Unit&)>& source_of = {});
+  // All clocks of a machine, one after the other.
+  void add(sim::Timeline& timeline,
+           const std::function<std::string_view(const sim::Unit&)>& source_of = {});
   // A value that belongs to no unit. `path` = node + "." + last part.
   void add_value(std::string path, EntryKind kind, unsigned width, std::string_view unit,
                  std::string_view sentence, std::function<std::uint64_t()> read);
@@ -61,7 +66,7 @@ class Registry {
   void push(Entry entry);
   void add_link_sums(sim::Engine& engine);
   std::string_view intern(std::string_view text);
-  void push_node(std::string_view name, NodeKind kind, std::string_view source);
+  void push_node(std::string_view name, NodeKind kind, std::string_view source, const sim::Unit* unit);
 
   std::deque<Entry> entries_;
   std::vector<Node> nodes_;

@@ -42,6 +42,14 @@ const std::vector<Invariant>& standard_invariants() {
        .left = "links.flits_in",
        .right = "links.flits_out + valid",
        .optional = true},
+      // Both sides of a clock crossing and its FIFOs together.
+      {.over = Over::kUnits,
+       .pattern = "crossing@*",
+       .name = "flits_conserved",
+       .sentence = "The clock crossing lost or made up a flit.",
+       .left = "links.flits_in + unit.links.flits_in",
+       .right = "links.flits_out + unit.links.flits_out + in_fifo.count + out_fifo.count",
+       .optional = true},
       {.over = Over::kUnits,
        .pattern = "traffic@*",
        .name = "injected_counted",
@@ -68,7 +76,7 @@ const std::vector<Invariant>& standard_invariants() {
        .name = "cycles_bounded",
        .sentence = "The link moved or refused more flits than there were cycles.",
        .left = "transferred + stalled_cycles",
-       .right = "run.cycles",
+       .right = "unit.cycles",
        .relation = Relation::kAtMost},
 
       // --- memory
@@ -136,7 +144,7 @@ const std::vector<Invariant>& standard_invariants() {
        .name = "busy_bounded",
        .sentence = "The cluster was busy for more cycles than there were.",
        .left = "max(*_cycles)",
-       .right = "run.cycles",
+       .right = "unit.cycles",
        .relation = Relation::kAtMost,
        .optional = true},
       {.over = Over::kUnits,

@@ -22,14 +22,16 @@ const std::vector<Metric>& standard_metrics() {
        "1024 * sum(*cluster@*.sweep_commands) * run.clock_mhz / run.machine_cycles / 1000000"},
       {Over::kRun, "", "run.array_utilisation", "%",
        "Share of machine time in which the array of a matmul cluster got a product, mean over all clusters",
-       "100 * sum(*cluster@*.sweep_commands) / count(*cluster@*.sweep_commands) / run.machine_cycles"},
+       "100 * sum(*cluster@*.sweep_commands) / count(*cluster@*.sweep_commands) * "
+       "count(*cluster@*.unit.machine_cycles) / sum(*cluster@*.unit.machine_cycles)"},
       {Over::kRun, "", "run.dram_read_gbs", "GB/s", "Bytes read from DRAM for requesters, in machine time",
        "0.032 * sum(*memory.dram_path.words_read) * run.clock_mhz / run.machine_cycles"},
       {Over::kRun, "", "run.dram_write_gbs", "GB/s", "Bytes written to DRAM for requesters, in machine time",
        "0.032 * sum(*memory.dram_path.words_written) * run.clock_mhz / run.machine_cycles"},
       {Over::kRun, "", "run.flits_per_cycle", "flits/cycle",
        "Flits that endpoints took from the fabric, mean over the run",
-       "(sum(*.links.flits_in) - sum(*router@*.links.flits_in) - sum(*adapter@*.links.flits_in)) / "
+       "(sum(*.links.flits_in) - sum(*router@*.links.flits_in) - sum(*adapter@*.links.flits_in) - "
+       "sum(*crossing@*.links.flits_in)) / "
        "run.cycles"},
       {Over::kRun, "", "run.hops_per_cycle", "flits/cycle", "Flits that routers sent on, mean over the run",
        "sum(*router@*.links.flits_out) / run.cycles"},
@@ -40,10 +42,10 @@ const std::vector<Metric>& standard_metrics() {
 
       // --- any link
       {Over::kLinks, "*", "utilisation", "%", "Share of all cycles in which a flit crossed this link",
-       "100 * transferred / run.cycles"},
+       "100 * transferred / unit.cycles"},
       {Over::kLinks, "*", "stalled", "%",
        "Share of all cycles in which a flit was offered on this link and refused",
-       "100 * stalled_cycles / run.cycles"},
+       "100 * stalled_cycles / unit.cycles"},
 
       // --- router
       {Over::kUnits, "router@*", "contended", "%", "Share of grants that at least one more input wanted",
@@ -51,19 +53,19 @@ const std::vector<Metric>& standard_metrics() {
 
       // --- matmul cluster
       {Over::kUnits, "cluster@*", "array_utilisation", "%",
-       "Share of machine time in which the array got a product", "100 * sweep_commands / run.machine_cycles",
+       "Share of machine time in which the array got a product", "100 * sweep_commands / unit.machine_cycles",
        true},
       {Over::kUnits, "cluster@*", "busy", "%",
        "Share of all cycles with an instruction in flight, or one or its completion waiting",
-       "100 * endpoint.busy_cycles / run.cycles", true},
+       "100 * endpoint.busy_cycles / unit.cycles", true},
       {Over::kUnits, "cluster@*", "compute", "%",
        "Share of all cycles with a sweep or an accumulator command under way",
-       "100 * compute_cycles / run.cycles", true},
+       "100 * compute_cycles / unit.cycles", true},
       {Over::kUnits, "cluster@*", "fill", "%", "Share of all cycles in which a FILL was in execution",
-       "100 * fill_cycles / run.cycles", true},
+       "100 * fill_cycles / unit.cycles", true},
       {Over::kUnits, "cluster@*", "drain.busy", "%",
        "Share of all cycles with results outstanding or a drain issuing",
-       "100 * drain.busy_cycles / run.cycles", true},
+       "100 * drain.busy_cycles / unit.cycles", true},
       {Over::kUnits, "cluster@*", "drain_stalled", "%",
        "Share of the compute cycles in which a sweep waited because too many results waited to leave",
        "100 * stall_cycles / compute_cycles", true},
@@ -71,14 +73,14 @@ const std::vector<Metric>& standard_metrics() {
       // --- vector core
       {Over::kUnits, "vector@*", "busy", "%",
        "Share of all cycles with an instruction in flight, or one or its completion waiting",
-       "100 * endpoint.busy_cycles / run.cycles", true},
+       "100 * endpoint.busy_cycles / unit.cycles", true},
 
       // --- memory
       {Over::kUnits, "memory", "dram_path.read_bus_busy", "%",
-       "Share of all cycles with a read beat on the DRAM bus", "100 * dram_path.read_beats / run.cycles",
+       "Share of all cycles with a read beat on the DRAM bus", "100 * dram_path.read_beats / unit.cycles",
        true},
       {Over::kUnits, "memory", "dram_path.write_bus_busy", "%",
-       "Share of all cycles with a write beat on the DRAM bus", "100 * dram_path.write_beats / run.cycles",
+       "Share of all cycles with a write beat on the DRAM bus", "100 * dram_path.write_beats / unit.cycles",
        true},
       {Over::kUnits, "memory", "dram_path.mean_read_wait", "cycles",
        "Mean time from a read's request at the DRAM port to its grant",
@@ -89,7 +91,7 @@ const std::vector<Metric>& standard_metrics() {
 
       // --- traffic node
       {Over::kUnits, "traffic@*", "injection_rate", "flits/cycle", "Flits the mesh accepted from this node",
-       "injected / run.cycles", true},
+       "injected / unit.cycles", true},
       {Over::kUnits, "traffic@*", "total_latency.mean", "cycles",
        "Mean time of a random flit from its birth to its delivery, waiting at the source included",
        "total_latency.sum / total_latency.flits", true},

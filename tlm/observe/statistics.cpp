@@ -12,9 +12,18 @@ namespace {
 
 constexpr std::string_view kModelled = "model";
 
+constexpr std::string_view kUnitMachineCycles = ".unit.machine_cycles";
+
 struct UnknownName {
   std::string name;
 };
+
+// The clock of `unit` if it is not the fabric's.
+const ClockFacts* clock_of(const sim::Unit* unit, const RunFacts& facts) {
+  for (std::size_t i = 1; i < facts.clocks.size(); ++i)
+    if (unit != nullptr && facts.clocks[i].engine == unit->engine()) return &facts.clocks[i];
+  return nullptr;
+}
 
 // Looks names up below a node, in the whole machine, among facts and earlier metrics.
 class MachineNames final : public Names {
@@ -50,6 +59,11 @@ class MachineNames final : public Names {
       if (entry.kind != EntryKind::kCounter && entry.kind != EntryKind::kState) continue;
       if (glob_match(below, entry.path)) found.push_back(number(entry));
     }
+    if (!below.ends_with(kUnitMachineCycles)) return found;
+    for (const Node& each : registry_.nodes())
+      if (each.kind == NodeKind::kUnit &&
+          glob_match(below, std::string(each.name) + std::string(kUnitMachineCycles)))
+        if (const auto value = machine_cycles_of(each.unit)) found.push_back(*value);
     return found;
   }
 
@@ -58,12 +72,21 @@ class MachineNames final : public Names {
   static std::optional<double> cycles(const std::optional<sim::Cycle>& value) {
     return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
   }
+  std::optional<double> machine_cycles_of(const sim::Unit* of) const {
+    const std::optional<double> fabric = cycles(facts_.machine_cycles);
+    const ClockFacts* clock = clock_of(of, facts_);
+    return fabric && clock != nullptr ? *fabric * clock->mhz / facts_.clocks.front().mhz : fabric;
+  }
   std::optional<double> fact(std::string_view name) const {
     if (name == "run.cycles") return static_cast<double>(facts_.cycles);
     if (name == "engine.total" && engine != nullptr) {
       const sim::Engine* clock = engine->states.front()->owner->engine();
       return clock == nullptr ? facts_.cycles : clock->now();
     }
+    if (name == "unit.cycles")
+      return static_cast<double>(unit != nullptr && unit->engine() != nullptr ? unit->engine()->now()
+                                                                              : facts_.cycles);
+    if (name == "unit.machine_cycles") return machine_cycles_of(unit);
     if (name == "run.clock_mhz") return facts_.clock_mhz;
     if (name == "run.machine_cycles") return cycles(facts_.machine_cycles);
     if (name == "run.total_cycles") return cycles(facts_.total_cycles);
@@ -148,6 +171,18 @@ std::vector<Row> Statistics::rows() const {
     rows.push_back(fact_row("run.total_cycles", "cycles",
                             "The whole program with staging, polls and host relayouts",
                             *facts_.total_cycles));
+  for (const ClockFacts& clock : facts_.clocks) {
+    if (facts_.clocks.size() == 1) break;
+    Row row = fact_row(fmt::format("clock.{}.cycles", clock.name), "cycles",
+                       "Cycles of this clock that began in the run", clock.engine->now());
+    rows.push_back(row);
+    row.name = fmt::format("clock.{}.mhz", clock.name);
+    row.is_count = false;
+    row.value = clock.mhz;
+    row.unit = "MHz";
+    row.sentence = "Frequency of this clock, from the topology";
+    rows.push_back(std::move(row));
+  }
   MachineNames names(registry_, facts_);
   const auto metric_row = [&](std::size_t index, std::string_view node, std::string_view source) {
     const Metric& metric = metrics_[index];
@@ -173,7 +208,7 @@ std::vector<Row> Statistics::rows() const {
   std::unordered_map<std::string_view, std::vector<const Entry*>> counters;
   for (const Entry& entry : registry_.entries())
     if (entry.kind == EntryKind::kCounter) counters[entry.node].push_back(&entry);
-  const auto counter_rows = [&](std::string_view node) {
+  const auto counter_rows = [&](std::string_view node, const ClockFacts* clock) {
     const auto it = counters.find(node);
     if (it == counters.end()) return;
     for (const Entry* entry : it->second) {
@@ -181,6 +216,7 @@ std::vector<Row> Statistics::rows() const {
       row.name = entry->path;
       row.count = entry->read();
       row.unit = entry->unit;
+      if (clock != nullptr && row.unit == "cycles") row.unit = clock->name + " cycles";
       row.sentence = entry->sentence;
       row.formula = entry->formula.empty() ? "counted in the run" : entry->formula;
       row.source = entry->source;
@@ -189,7 +225,8 @@ std::vector<Row> Statistics::rows() const {
     }
   };
   for (const Node& node : registry_.nodes()) {
-    counter_rows(node.name);
+    counter_rows(node.name, clock_of(node.unit, facts_));
+    names.unit = node.unit;
     for (std::size_t i = 0; i < metrics_.size(); ++i)
       if (metrics_[i].over != Over::kRun && applies(metrics_[i].over, metrics_[i].pattern, node))
         metric_row(i, node.name, node.source);
@@ -225,8 +262,11 @@ std::vector<Violation> Statistics::check() const {
       names.engine = nullptr;
       continue;
     }
-    for (const Node& node : registry_.nodes())
+    for (const Node& node : registry_.nodes()) {
+      names.unit = node.unit;
       if (applies(invariants_[i].over, invariants_[i].pattern, node)) check_one(i, node.name);
+    }
+    names.unit = nullptr;
   }
   return violations;
 }

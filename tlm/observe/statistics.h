@@ -26,12 +26,22 @@ struct FoundFact {
   std::string effect, fix;
 };
 
+// A clock of the machine.
+struct ClockFacts {
+  std::string name;
+  double mhz = 0;
+  const sim::Engine* engine = nullptr;  // runs its units
+};
+
 // What only the platform knows. Formulas see these as run.cycles, run.clock_mhz, run.machine_cycles,
-// run.total_cycles. Formulas over engines also know engine.total, all cycles of the engine's clock, and find
-// their patterns below the engine only.
+// run.total_cycles. Formulas over units, links and engines also know unit.cycles and unit.machine_cycles: the
+// run and the machine time in cycles of the unit's own clock. unit.machine_cycles may follow a node's name in
+// the pattern of a function. Formulas over engines also know
+// engine.total, all cycles of the engine's clock, and find their patterns below the engine only.
 struct RunFacts {
-  sim::Cycle cycles = 0;  // simulated, from the first cycle with reset low
-  double clock_mhz = 0;   // of the fabric clock; 0 = unknown: nothing in nanoseconds or per second
+  sim::Cycle cycles = 0;           // simulated, from the first cycle with reset low
+  double clock_mhz = 0;            // of the fabric clock; 0 = unknown: nothing in nanoseconds or per second
+  std::vector<ClockFacts> clocks;  // all of the machine, the fabric's first; empty: one
   std::optional<sim::Cycle> machine_cycles;  // first kick to last result landed in memory
   std::optional<sim::Cycle> total_cycles;    // with staging, polls and host relayouts
   // What is needed to repeat the run: machine, program hash, versions, ... Printed in this order.

@@ -87,8 +87,8 @@ Runner::Runner(System& system, const arch::Program* program, const RunLimits& li
     if (mesh.control_agent != nullptr) mesh.control_agent->set_probe(monitor_.get());
     if (mesh.memory_agent != nullptr) mesh.memory_agent->set_probe(monitor_.get());
   }
-  next_check_ = system.engine().now() + std::max<sim::Cycle>(1, limits_.watchdog / kChecksPerWatchdog);
-  progress_at_ = system.engine().now();
+  next_check_ = system.timeline().now() + std::max<sim::Cycle>(1, limits_.watchdog / kChecksPerWatchdog);
+  progress_at_ = system.timeline().now();
   if (program == nullptr) return;
   check_needs(*program, system.machine());
   if (system.host() == nullptr && !program->steps.empty())
@@ -164,14 +164,14 @@ double Runner::steps_done() const {
 
 void Runner::finish(arch::ExitStatus status, std::string message) {
   finished_ = true;
-  system_.engine().sync();  // what units work out late may hold the last findings
+  system_.timeline().sync();  // what units work out late may hold the last findings
   if (program_ != nullptr && status != arch::ExitStatus::kCycleLimit) check_outputs();
   result_.findings = findings(system_);
   for (const Finding& finding : result_.findings)
     if (finding.severity == Finding::Severity::kNote) result_.notes.push_back(finding.advice());
   result_.status = status;
   result_.message = std::move(message);
-  result_.cycles = system_.engine().now();
+  result_.cycles = system_.timeline().now();
   if (system_.host() != nullptr && system_.host()->done()) result_.host_end = system_.host()->end_cycle();
 }
 
@@ -192,15 +192,16 @@ std::string Runner::faults() const { return finding_lines(system_, false); }
 std::string Runner::blocked() const {
   std::string text;
   std::size_t lines = 0, more = 0;
-  const sim::Cycle now = system_.engine().now();
-  for (const sim::Unit* unit : system_.engine().units()) {
-    for (const sim::Wait& wait : unit->waits(now)) {
-      if (++lines > kBlockedLines) {
-        ++more;
-        continue;
+  for (const sim::Timeline::Clock& clock : system_.timeline().clocks()) {
+    for (const sim::Unit* unit : clock.engine->units()) {
+      for (const sim::Wait& wait : unit->waits(clock.engine->now())) {
+        if (++lines > kBlockedLines) {
+          ++more;
+          continue;
+        }
+        text += fmt::format("\n  {}: {}{}", unit->name(), wait.what,
+                            wait.on == nullptr ? "" : fmt::format(" -> {}", wait.on->name()));
       }
-      text += fmt::format("\n  {}: {}{}", unit->name(), wait.what,
-                          wait.on == nullptr ? "" : fmt::format(" -> {}", wait.on->name()));
     }
   }
   if (more != 0) text += fmt::format("\n  and {} more", more);
@@ -248,7 +249,7 @@ bool Runner::check(sim::Cycle now) {
     last_progress_ = progress;
     progress_at_ = now;
   }
-  bool asleep = !host_done && system_.engine().next_wanted() == sim::kNever;
+  bool asleep = !host_done && system_.timeline().next_wanted() == sim::kNever;
   if (asleep && external) {  // waits for the world outside, which is no stall of the machine
     progress_at_ = now;
     asleep = false;
@@ -267,26 +268,25 @@ bool Runner::check(sim::Cycle now) {
 }
 
 bool Runner::run_until(sim::Cycle end) {
-  sim::Engine& engine = system_.engine();
+  sim::Timeline& timeline = system_.timeline();
   const sim::Cycle interval = std::max<sim::Cycle>(1, limits_.watchdog / kChecksPerWatchdog);
   end = std::min(end, limits_.max_cycles);
   while (!finished_) {
-    if (engine.now() >= next_check_ || engine.now() >= limits_.max_cycles ||
-        engine.next_wanted() == sim::kNever) {
-      next_check_ = engine.now() + interval;
-      if (check(engine.now())) break;
+    if (timeline.now() >= next_check_ || timeline.now() >= limits_.max_cycles ||
+        timeline.next_wanted() == sim::kNever) {
+      next_check_ = timeline.now() + interval;
+      if (check(timeline.now())) break;
     }
-    if (engine.now() >= end) break;
+    if (timeline.now() >= end) break;
     const sim::Cycle stop = std::min(end, next_check_);
-    while (engine.now() < stop) {
-      const sim::Cycle event = engine.next_wanted();
+    while (timeline.now() < stop) {
+      const sim::Cycle event = timeline.next_wanted();
       if (event == sim::kNever && !waits_for_world()) break;  // over or dead: check() decides
       if (event >= stop) {
-        engine.run_until(stop);
+        timeline.run_until(stop);
         break;
       }
-      if (engine.idle_skip()) engine.skip_to(engine.next_event());
-      engine.step();
+      timeline.step();
     }
   }
   return finished_;

@@ -44,8 +44,9 @@ Simulation::Simulation(const sc_core::sc_module_name& name, System& system, Runn
   // Picoseconds, so that 300 MHz is the same 3333 ps everywhere.
   period_ =
       sc_core::sc_time(std::max(1.0, std::floor(1e6 / system.machine().clocks.front().mhz)), sc_core::SC_PS);
-  for (sim::Unit* unit : system.engine().units())
-    shells_.push_back(std::make_unique<Shell>(module_name(unit->name()).c_str(), *unit));
+  for (const sim::Timeline::Clock& clock : system.timeline().clocks())
+    for (sim::Unit* unit : clock.engine->units())
+      shells_.push_back(std::make_unique<Shell>(module_name(unit->name()).c_str(), *unit));
   host_socket.register_b_transport(this, &Simulation::host_transport);
   host_socket.register_transport_dbg(this, &Simulation::host_debug);
   memory_socket.register_b_transport(this, &Simulation::memory_transport);
@@ -93,7 +94,7 @@ bool Simulation::lets_others_run_first() {
 
 // The cycle before which nothing else in SystemC can act on the machine.
 sim::Cycle Simulation::horizon(sim::Cycle here) const {
-  const sim::Cycle start = host_is_outside() ? here : std::max(here, system_.engine().now());
+  const sim::Cycle start = host_is_outside() ? here : std::max(here, system_.timeline().now());
   if (sc_core::sc_pending_activity_at_current_time()) return start + 1;
   const sim::Cycle far = start + quantum_;
   if (!sc_core::sc_pending_activity_at_future_time()) return far;
@@ -104,7 +105,7 @@ sim::Cycle Simulation::horizon(sim::Cycle here) const {
 // An access from outside happens now, not where the machine fell asleep.
 void Simulation::catch_up() {
   try {
-    if (system_.engine().now() < cycle_of_now()) runner_.run_until(cycle_of_now());
+    if (system_.timeline().now() < cycle_of_now()) runner_.run_until(cycle_of_now());
   } catch (...) {
     failure_ = std::current_exception();
     sc_core::sc_stop();
@@ -114,7 +115,7 @@ void Simulation::catch_up() {
 // Runs cycles until something else in SystemC could happen, then asks to be called again for the next cycle
 // in which a unit wants to run.
 void Simulation::tick() {
-  sim::Engine& engine = system_.engine();
+  sim::Timeline& timeline = system_.timeline();
   try {
     if (lets_others_run_first()) {
       next_trigger(sc_core::SC_ZERO_TIME);
@@ -123,26 +124,26 @@ void Simulation::tick() {
     for (TlmDram* dram : drams_)
       if (dram->take_answered())
         for (const MeshSystem& mesh : system_.meshes())
-          if (mesh.memory_agent != nullptr) engine.wake_at(*mesh.memory_agent, engine.now());
+          if (mesh.memory_agent != nullptr) system_.engine().wake_at(*mesh.memory_agent, timeline.now());
     const sim::Cycle until = horizon(cycle_of_now());
     bool over = false;
     if (drams_.empty() && external_.empty()) {
       over = runner_.run_until(until);
     } else {  // what a cycle brings may let others act in the next
       bool crossed = false;
-      while (!over && !crossed && engine.now() < until) {
-        over = runner_.run_until(engine.now() + 1);
+      while (!over && !crossed && timeline.now() < until) {
+        over = runner_.run_until(timeline.now() + 1);
         for (TlmDram* dram : drams_) crossed = dram->take_started() || crossed;
         crossed = external_.take_finished() || crossed;
       }
     }
-    if (heartbeat_) heartbeat_(engine.now());
+    if (heartbeat_) heartbeat_(timeline.now());
     if (over) {
       sc_core::sc_stop();
       return;
     }
-    sim::Cycle next = engine.next_event();
-    if (next == sim::kNever) next = engine.now() + quantum_;
+    sim::Cycle next = timeline.next_event();
+    if (next == sim::kNever) next = timeline.now() + quantum_;
     const sc_core::sc_time at = period_ * static_cast<double>(next);
     next_trigger(std::max(sc_core::SC_ZERO_TIME, at - sc_core::sc_time_stamp()), activity_);
   } catch (...) {

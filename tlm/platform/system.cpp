@@ -15,8 +15,14 @@ sim::Unit* MeshSystem::endpoint_at(arch::Coord at) const {
 
 System::System(topo::Machine machine, const Registry& registry, const DramFactory& dram)
     : machine_(std::move(machine)) {
+  timeline_.add(machine_.clocks.front().name, machine_.clocks.front().hertz(), engine_);
+  for (std::size_t c = 1; c < machine_.clocks.size(); ++c) {
+    other_engines_.push_back(std::make_unique<sim::Engine>());
+    timeline_.add(machine_.clocks[c].name, machine_.clocks[c].hertz(), *other_engines_.back());
+  }
+  sources_.resize(machine_.clocks.size());
   SystemBuilder(*this, registry, dram).build();
-  engine_.elaborate();
+  for (const sim::Timeline::Clock& clock : timeline_.clocks()) clock.engine->elaborate();
 }
 
 System::~System() = default;
@@ -34,7 +40,10 @@ sim::LinkBase* System::link(std::string_view name) const {
 }
 
 std::string_view System::source_of(const sim::Unit& unit) const {
-  return unit.index() < sources_.size() ? sources_[unit.index()] : "model";
+  for (std::size_t c = 0; c < sources_.size(); ++c)
+    if (timeline_.clocks()[c].engine == unit.engine() && unit.index() < sources_[c].size())
+      return sources_[c][unit.index()];
+  return "model";
 }
 
 sim::Cycle System::last_dram_handshake() const {
@@ -58,6 +67,6 @@ std::uint64_t System::progress() const {
   return sum;
 }
 
-bool System::drained() const { return engine_.next_wanted() == sim::kNever; }
+bool System::drained() const { return timeline_.next_wanted() == sim::kNever; }
 
 }  // namespace ktpu::platform

@@ -12,11 +12,13 @@
 #include "tlm/memory/memory_agent.h"
 #include "tlm/memory/sparse_memory.h"
 #include "tlm/memory/window_bus.h"
+#include "tlm/noc/clock_crossing.h"
 #include "tlm/orchestrator/command_engine.h"
 #include "tlm/orchestrator/control_agent.h"
 #include "tlm/orchestrator/host.h"
 #include "tlm/platform/registry.h"
 #include "tlm/sim/engine.h"
+#include "tlm/sim/timeline.h"
 #include "topologies/description.h"
 
 namespace ktpu::platform {
@@ -50,7 +52,11 @@ class System : public orchestrator::QuietSource {
   ~System() override;
 
   const topo::Machine& machine() const { return machine_; }
+  // Of the fabric clock. With units on other clocks, time is moved by timeline() only.
   sim::Engine& engine() { return engine_; }
+  // All clocks, the fabric's first, as in the machine's description.
+  sim::Timeline& timeline() { return timeline_; }
+  const sim::Timeline& timeline() const { return timeline_; }
   std::vector<MeshSystem>& meshes() { return meshes_; }
   const std::vector<MeshSystem>& meshes() const { return meshes_; }
   MeshSystem& mesh(std::size_t index = 0) { return meshes_.at(index); }
@@ -74,10 +80,13 @@ class System : public orchestrator::QuietSource {
   friend class SystemBuilder;
   topo::Machine machine_;
   sim::Engine engine_;
+  std::vector<std::unique_ptr<sim::Engine>> other_engines_;  // of clocks 1, 2, ...
+  sim::Timeline timeline_;
+  std::vector<std::unique_ptr<noc::FlitFifo>> fifos_;  // of clock crossings
   std::vector<std::unique_ptr<sim::LinkBase>> links_;
   std::vector<sim::FlitLink*> flit_links_;
   std::vector<std::unique_ptr<sim::Unit>> units_;
-  std::vector<std::string_view> sources_;  // by unit index
+  std::vector<std::vector<std::string_view>> sources_;  // by clock and unit index
   std::vector<MeshSystem> meshes_;
   orchestrator::Host* host_ = nullptr;
 };

@@ -38,33 +38,37 @@ std::string SystemBuilder::prefix(const topo::Mesh& mesh) const {
   return system_.machine_.meshes.size() > 1 ? fmt::format("m{}.", mesh.id) : std::string{};
 }
 
-sim::FlitLink* SystemBuilder::flit_link(const std::string& name) {
+sim::FlitLink* SystemBuilder::flit_link(const std::string& name, unsigned clock) {
   auto link = std::make_unique<sim::FlitLink>(name, arch::kFlitBits);
   sim::FlitLink* raw = link.get();
-  system_.engine_.add(*raw);
+  system_.timeline_.clocks()[clock].engine->add(*raw);
   system_.flit_links_.push_back(raw);
   system_.links_.push_back(std::move(link));
   return raw;
 }
 
 template <typename T>
-T* SystemBuilder::add(std::unique_ptr<T> unit, std::string_view source) {
+T* SystemBuilder::add(std::unique_ptr<T> unit, std::string_view source, unsigned clock) {
   T* raw = unit.get();
-  system_.engine_.add(*raw);
-  system_.sources_.push_back(source);
+  system_.timeline_.clocks()[clock].engine->add(*raw);
+  system_.sources_[clock].push_back(source);
   system_.units_.push_back(std::move(unit));
   return raw;
 }
 
+sim::FlitPort SystemBuilder::cross(const std::string& name, const topo::Node& node, sim::FlitPort unit) {
+  const sim::FlitPort fabric{flit_link(name + ".in"), flit_link(name + ".out")};
+  noc::ClockCrossing crossing = noc::make_crossing(name, unit, fabric, node.crossing->depth,
+                                                   system_.timeline_.clocks()[node.clock].from_base);
+  add(std::move(crossing.fabric_side));
+  add(std::move(crossing.unit_side), "model", node.clock);
+  system_.fifos_.push_back(std::move(crossing.in));
+  system_.fifos_.push_back(std::move(crossing.out));
+  return fabric;
+}
+
 void SystemBuilder::build() {
   const topo::Machine& machine = system_.machine_;
-  for (const topo::Mesh& mesh : machine.meshes) {
-    for (const topo::Node& node : mesh.nodes)
-      if (node.clock != 0)
-        throw arch::UserError::make(
-            "{}: a unit on a clock of its own (\"{}\") is not supported by this version",
-            topo::node_id(machine, mesh, node), machine.clocks.at(node.clock).name);
-  }
   system_.meshes_.resize(machine.meshes.size());
   for (std::size_t m = 0; m < machine.meshes.size(); ++m) build_mesh(machine.meshes[m], system_.meshes_[m]);
   join_meshes();
@@ -85,15 +89,17 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
     const topo::Node& node = mesh.nodes[n];
     const std::string id = topo::node_id(machine, mesh, node);
     sim::FlitPort& port = unit_ports[n];
-    port.in = flit_link(id + ".in");
-    port.out = flit_link(id + ".out");
-    sim::FlitLink* to_router = port.out;
+    port.in = flit_link(id + ".in", node.clock);
+    port.out = flit_link(id + ".out", node.clock);
+    sim::FlitPort fabric = port;
+    if (node.crossing) fabric = cross(fmt::format("{}crossing@{},{}", pre, node.at.x, node.at.y), node, port);
     if (node.adapter) {
       const std::string name = fmt::format("{}adapter@{},{}", pre, node.at.x, node.at.y);
-      to_router = flit_link(name + ".out");
-      add(std::make_unique<noc::StagingAdapter>(name, *port.out, *to_router));
+      sim::FlitLink* to_router = flit_link(name + ".out");
+      add(std::make_unique<noc::StagingAdapter>(name, *fabric.out, *to_router));
+      fabric.out = to_router;
     }
-    at_router[{node.router, static_cast<unsigned>(node.side)}] = {to_router, port.in};
+    at_router[{node.router, static_cast<unsigned>(node.side)}] = {fabric.out, fabric.in};
   }
 
   // Links between routers: each named for the router that drives it.
@@ -149,7 +155,7 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
     }
     out.endpoints[n] =
         add(registry_.endpoint(node.kind(), node.impl, id)({id, mesh, node, unit_ports[n], memory_port}),
-            topo::impl_name(node.impl));
+            topo::impl_name(node.impl), node.clock);
     if (auto* unit = dynamic_cast<noc::EndpointReports*>(out.endpoints[n]);
         unit != nullptr && out.memory_agent != nullptr)
       unit->set_write_observer(&out.memory_agent->landing());

@@ -19,9 +19,12 @@ class SystemBuilder {
   void build_agent(const topo::Mesh& mesh, MeshSystem& out);
   void join_meshes();
   void build_host();
-  sim::FlitLink* flit_link(const std::string& name);
+  // `clock`: index into the machine's clocks; both ends of a link are on the same one.
+  sim::FlitLink* flit_link(const std::string& name, unsigned clock = 0);
   template <typename T>
-  T* add(std::unique_ptr<T> unit, std::string_view source = "model");
+  T* add(std::unique_ptr<T> unit, std::string_view source = "model", unsigned clock = 0);
+  // The unit's links, and those that the fabric sees instead of them.
+  sim::FlitPort cross(const std::string& name, const topo::Node& node, sim::FlitPort unit);
   std::string prefix(const topo::Mesh& mesh) const;
 
   System& system_;

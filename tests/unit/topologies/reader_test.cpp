@@ -134,9 +134,6 @@ TEST(UserReports, R8WhatThisVersionDoesNotHaveIsNamed) {
       good_with("{kind: command_engine}", "{kind: @@firmware}"),
       "host.kind: 'firmware' is not supported by this version; supported: none, command_engine, script, "
       "external");
-  expect_error(with(good_with("clock_mhz: 300", "clocks: {fabric: 300, fast: 600}"), "{kind: vector_core}",
-                    "{kind: vector_core, clock: @@fast}"),
-               "meshes.0.units.vec.clock: a clock other than 'fabric' is not supported by this version");
 }
 
 // --- top level

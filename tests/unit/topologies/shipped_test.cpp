@@ -20,7 +20,7 @@ std::map<std::string, unsigned> ports_of(const Machine& m) {
 
 TEST(Shipped, AllReadAndSayWhereNorthIs) {
   const std::vector<std::string> names = shipped_names({kFolder});
-  EXPECT_EQ(names, (std::vector<std::string>{"mesh1", "mesh8", "noc14x14", "noc3x3", "noc8x8", "quad",
+  EXPECT_EQ(names, (std::vector<std::string>{"cdc", "mesh1", "mesh8", "noc14x14", "noc3x3", "noc8x8", "quad",
                                              "reference_mesh8", "reference_small", "staged"}));
   for (const std::string& name : names) {
     EXPECT_EQ(read_file(name, {}, {kFolder}).name, name);
