@@ -27,4 +27,15 @@ std::string_view misuse_name(MisuseKind kind) {
   return "?";
 }
 
+void MisuseLog::visit(sim::Archive& a) {
+  a.kept("misuse_total", total_);
+  a.kept_list("misuse", kept_, [&](Misuse& misuse) {
+    a.kept("kind", misuse.kind);
+    a.kept("cycle", misuse.cycle);
+    a.kept("requester", misuse.requester);
+    a.kept("address", misuse.address);
+    a.kept("text", misuse.text);
+  });
+}
+
 }  // namespace ktpu::memory

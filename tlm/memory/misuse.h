@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arch/flit.h"
+#include "tlm/sim/archive.h"
 #include "tlm/sim/cycle.h"
 
 namespace ktpu::memory {
@@ -43,6 +44,7 @@ class MisuseLog {
   }
   const std::vector<Misuse>& kept() const { return kept_; }
   std::uint64_t total() const { return total_; }
+  void visit(sim::Archive& archive);
 
  private:
   std::vector<Misuse> kept_;

@@ -44,6 +44,7 @@ class EndpointMisuseLog {
   }
   const std::vector<EndpointMisuse>& kept() const { return kept_; }
   std::uint64_t total() const { return total_; }
+  void visit(sim::Archive& archive);
 
  private:
   std::vector<EndpointMisuse> kept_;

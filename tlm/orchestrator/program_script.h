@@ -51,6 +51,7 @@ class ProgramScript final : public HostScript {
   HostAction next(sim::Cycle now) override;
   void read_data(sim::Cycle now, std::uint64_t value) override;
   std::string waiting_for() const override;
+  void visit(sim::Archive& archive) override;
 
   void set_probe(ScriptProbe* probe) { probe_ = probe; }
   std::size_t steps_done() const { return index_; }

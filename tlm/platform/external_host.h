@@ -40,6 +40,7 @@ class ExternalScript final : public orchestrator::HostScript {
   void read_data(sim::Cycle now, std::uint64_t value) override { end(now, value); }
   void written(sim::Cycle now) override { end(now, current_.data); }
   std::string waiting_for() const override { return empty() ? "" : "an access of the external host"; }
+  void visit(sim::Archive& archive) override { archive.unreachable("state of the host outside"); }
 
  private:
   void end(sim::Cycle now, std::uint64_t value);
