@@ -117,6 +117,7 @@ void RouterTwinOf<V>::open_waves(const std::string& path) {
 
 template <class V>
 void RouterTwinOf<V>::visit(sim::Archive& archive) {
+  archive.unreachable("state inside the RTL twin");
   archive.counter("lost", lost_, "flits", "Flits sent into an empty slot, where the machine loses them");
 }
 

@@ -242,6 +242,36 @@ void Accumulator::visit(sim::Archive& a) {
   a.memory("tiles", tile_.data(), tile_.size());
   a.memory("tile_loaded", loaded_.data(), loaded_.size());
   a.state("executed", executed_, 24);
+  if (!a.is_checkpoint()) return;
+  // The sweep under way: its commands run late, so where they are says nothing about the machine.
+  SweepJob& j = job_;
+  for (std::uint32_t* number : {&j.gm, &j.gn, &j.nk, &j.aoff, &j.boff, &j.abank, &j.bbank, &j.anchor})
+    a.kept("job", *number);
+  a.kept("job_acc", j.acc);
+  a.kept("job_emit", j.emit);
+  a.kept("job_total", job_total_);
+  a.kept("hazard", hazard_);
+  a.kept_memory("plain", plain_, 2);
+  a.kept("g", g_);
+  a.kept("h", h_);
+  a.kept("kb", kb_);
+  a.kept("lost", lost_);
+  a.kept("stash_end", stash_end_);
+  a.kept_memory("stash", stash_.data(), stash_.size());
+  a.kept_memory("emit", emit_.data(), emit_.size());
+  a.kept("emit_base", emit_base_);
+  a.kept("emit_tail", emit_tail_);
+  for (Undo& undo : undo_) {
+    a.kept("undo_cycle", undo.cycle);
+    a.kept("undo_tile", undo.tile);
+    a.kept_memory("undo_old", &undo.old, 1);
+  }
+  a.kept("undo_tail", undo_tail_);
+  a.kept("tracked_until", tracked_until_);
+  a.kept("unloaded_count", unloaded_.count);
+  a.kept("unloaded_tile", unloaded_.tile);
+  a.kept("unloaded_cycle", unloaded_.cycle);
+  a.kept("hazards", hazards_);
 }
 
 }  // namespace ktpu::cluster

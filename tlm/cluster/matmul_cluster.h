@@ -147,6 +147,7 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
   sim::Cycle when_free(bool gemm_too, sim::Cycle now) const;
 
   // matmul_cluster_report.cpp: nothing below changes what the machine does.
+  void keep(sim::Archive& archive);
   void check_program(sim::Cycle now);
   void check_fill(sim::Cycle now);
   void check_gemm(sim::Cycle now);

@@ -306,6 +306,30 @@ void MatmulCluster::visit(sim::Archive& a) {
   a.counter("entries_written", entries_, "entries", "L1 entries written.");
   a.counter("flits_discarded", discarded_, "flits", "Received flits of a type the unit does not use.");
   a.counter("quirk_c1", c1_hits_, "hits", "Peer streams that overlapped the start of a sweep (quirk C1).");
+  if (a.is_checkpoint()) keep(a);
+}
+
+// What visit() leaves out because it has no name outside.
+void MatmulCluster::keep(sim::Archive& a) {
+  a.kept("emit_from", emit_from_);
+  a.kept("emit_real", emit_real_);
+  a.kept("emits_seen", emits_seen_);
+  for (Push& push : push_) {
+    a.kept("push_due", push.due);
+    a.kept_memory("push_word", push.word.data(), push.word.size());
+  }
+  a.kept("push_base", push_base_);
+  a.kept("push_tail", push_tail_);
+  a.kept("told_unloaded", told_unloaded_);
+  a.kept("told_hazard", told_hazard_);
+  a.kept("batch_open", batch_open_);
+  for (const auto& binding : arch::Layout<ClusterInst>::fields)
+    if (binding.narrow != nullptr) a.kept("batch_inst", batch_inst_.*binding.narrow);
+  a.kept("batch_addr", batch_inst_.addr);
+  a.kept("accounted", accounted_);
+  misuse_.visit(a);
+  a.kept("c1_cycle", c1_cycle_);
+  a.kept("c1_text", c1_text_);
 }
 
 }  // namespace ktpu::cluster

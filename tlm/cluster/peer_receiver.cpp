@@ -115,6 +115,9 @@ void PeerReceiver::visit(sim::Archive& a) {
   a.counter("granules", granules_, "flits", "CU_DATA data flits taken.");
   a.counter("wrong_source", wrong_source_, "flits",
             "CU_DATA data flits that came from another node than the descriptor.");
+  a.kept("first_granule", desc_.offset);
+  a.kept("len", desc_.len);
+  a.kept("opened_at", opened_at_);
 }
 
 }  // namespace ktpu::cluster

@@ -87,6 +87,15 @@ class SweepSchedule {
     a.state("period", period_, 3);
     a.state("next_issue_cycle", next_);
     a.state("last_issue_cycle", last_issue_);
+    a.kept("fresh_run", fresh_run_);
+    a.kept("ever_issued", ever_issued_);
+    a.kept("advanced", advanced_);
+    a.kept("run_base", run_base_);
+    a.kept("run_tail", run_tail_);
+    for (std::uint32_t r = run_base_; r != run_tail_; ++r) {
+      a.kept("run_first", runs_[r % kRuns].first);
+      a.kept("run_cycle", runs_[r % kRuns].cycle);
+    }
   }
 
  private:

@@ -150,6 +150,8 @@ void WriteBack::visit(sim::Archive& a) {
   a.counter("granules", granules_, "granules", "Results of 32 bytes taken from the drain queue.");
   a.counter("bursts", bursts_, "bursts", "Write bursts sent.");
   a.counter("lost", lost_, "granules", "Results lost because the drain queue was full.");
+  for (const auto& binding : arch::Layout<arch::CuDataDesc>::fields)
+    a.kept("node_desc", node_desc_.*binding.narrow);
 }
 
 }  // namespace ktpu::cluster

@@ -187,6 +187,23 @@ void BankedDram::visit(sim::Archive& archive) {
   archive.counter("bytes_read", bytes_read_, "bytes", "bytes of the read beats offered");
   archive.counter("bytes_written", bytes_written_, "bytes",
                   "bytes of the write beats taken, lanes that are not written included");
+  if (!archive.is_checkpoint()) return;
+  keep_outputs(archive);
+  memory_.visit(archive);
+  for (Bank& bank : banks_) {
+    archive.kept("row", bank.row);
+    archive.kept("free", bank.free);
+    archive.kept("open", bank.open);
+  }
+  for (Queue* q : {&reads_, &writes_}) {
+    archive.kept("head", q->head);
+    archive.kept("size", q->size);
+    for (Burst& burst : q->slots) {
+      keep(archive, burst.address);
+      archive.kept("beat", burst.beat);
+      archive.kept("due", burst.due);
+    }
+  }
 }
 
 std::vector<sim::Wait> BankedDram::waits(sim::Cycle now) const {

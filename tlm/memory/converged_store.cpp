@@ -120,6 +120,7 @@ void ConvergedStore::visit(sim::Archive& archive) {
   archive.counter("words_written", words_written_, "words", "32-byte words written to the staging memory");
   archive.counter("busy", busy_, "cycles",
                   "cycles from a claim of the staging memory to its release, all bursts added up");
+  memory_.visit(archive);
 }
 
 void ConvergedStore::waits(std::vector<sim::Wait>& waits) const {

@@ -13,6 +13,25 @@ DramDevice::DramDevice(unsigned bus_bits) : bus_bits_(bus_bits) {
   out_.r_data = {};
 }
 
+void DramDevice::keep_outputs(sim::Archive& a) {
+  a.kept("ar_ready", out_.ar_ready);
+  a.kept("aw_ready", out_.aw_ready);
+  a.kept("w_ready", out_.w_ready);
+  a.kept("r_valid", out_.r_valid);
+  a.kept("r_last", out_.r_last);
+  a.kept("b_valid", out_.b_valid);
+  a.kept("r_id", out_.r_id);
+  a.kept("b_id", out_.b_id);
+  a.kept_memory("r_data", out_.r_data.words.data(), out_.r_data.words.size());
+}
+
+void DramDevice::keep(sim::Archive& a, DramAddress& address) {
+  a.kept("addr", address.addr);
+  a.kept("beats", address.beats);
+  a.kept("id", address.id);
+  a.kept("origin", address.origin);
+}
+
 Misuse out_of_range(sim::Cycle now, const DramAddress& burst, std::uint64_t bytes, bool write,
                     const SparseMemoryConfig& memory) {
   return {MisuseKind::kOutOfRange, now, burst.origin, burst.addr,

@@ -88,6 +88,10 @@ class DramDevice {
   void set_misuse_log(MisuseLog* log) { misuse_ = log; }
 
  protected:
+  // For visit(): the output registers as a checkpoint keeps them.
+  void keep_outputs(sim::Archive& archive);
+  static void keep(sim::Archive& archive, DramAddress& address);
+
   DramOutputs out_;
   MisuseLog* misuse_ = nullptr;
 

@@ -19,6 +19,25 @@ namespace {
 constexpr std::uint32_t kOrderDepth = 32;
 }  // namespace
 
+void DramWires::visit(sim::Archive& a) {
+  a.kept("ar_valid", ar_valid);
+  a.kept("aw_valid", aw_valid);
+  a.kept("r_ready", r_ready);
+  a.kept("ar_beats", ar_beats);
+  a.kept("aw_beats", aw_beats);
+  a.kept("ar_addr", ar_addr);
+  a.kept("aw_addr", aw_addr);
+  a.kept("ar_origin", ar_origin);
+  a.kept("aw_origin", aw_origin);
+  a.kept("ar_granted", ar_granted);
+  a.kept("aw_granted", aw_granted);
+  a.kept("w_taken", w_taken);
+  a.kept("r_valid", r_valid);
+  a.kept("r_last", r_last);
+  a.kept("b", b);
+  a.kept_memory("r_data", r_data.data(), r_data.size());
+}
+
 DramPath::DramPath(const Config& config, DramDevice& device, MisuseLog& misuse)
     : config_(config),
       device_(device),
@@ -466,6 +485,25 @@ void DramPath::visit(sim::Archive& archive) {
   archive.counter(
       "write_wait", write_wait_, "cycles",
       "cycles between a write being presented to the DRAM port and its grant, all writes added up");
+  if (archive.is_checkpoint()) keep(archive);
+}
+
+// What visit() leaves out because it has no name outside.
+void DramPath::keep(sim::Archive& a) {
+  for (Arbiter* arbiter : {&read_, &write_}) a.kept_memory("push", &arbiter->push, 1);
+  for (Requester& r : requesters_) {
+    a.kept("held", r.held);
+    a.kept("held_write", r.held_write);
+    a.kept("since", r.since);
+    a.kept("in_flight", r.in_flight);
+    a.kept("writes_in_flight", r.writes_in_flight);
+    a.kept("track_head", r.track_head);
+    a.kept_memory("tracks", r.tracks.data(), r.tracks.size());
+  }
+  a.kept_memory("push_order", &push_order_, 1);
+  a.kept_memory("mux", &mux_, 1);
+  a.kept_memory("packing", &packing_, 1);
+  a.kept("device_due", device_due_);
 }
 
 void DramPath::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {

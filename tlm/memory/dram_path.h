@@ -49,6 +49,8 @@ struct DramWires {
 
   bool events() const { return ar_granted || aw_granted || w_taken || r_valid || b; }
   void clear_events() { ar_granted = aw_granted = w_taken = r_valid = r_last = b = false; }
+  // For checkpoints: all but w_data, which the requester points at its data again.
+  void visit(sim::Archive& archive);
 };
 
 class DramPath {
@@ -115,6 +117,7 @@ class DramPath {
     AddressWord push{};
   };
 
+  void keep(sim::Archive& archive);
   void grant(sim::Cycle now);
   void present(sim::Cycle now);
   bool at_dram(const Requester& r) const { return (r.held_write ? r.writes_in_flight : r.in_flight) != 0; }

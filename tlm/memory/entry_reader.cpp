@@ -191,6 +191,11 @@ void EntryReader::visit(sim::Archive& archive) {
   archive.counter("responses", responses_, "flits", "MEM_RD_RESP flits of entry reads, peers included");
   archive.counter("dropped", dropped_, "requests",
                   "entry read requests for an aperture that nothing serves: taken and never answered");
+  archive.kept_memory("destination", destination_.data(), destination_.size());
+  archive.kept("entry_words", entry_words_);
+  archive.kept("entry_beats", entry_beats_);
+  archive.kept("entry_bytes", entry_bytes_);
+  archive.kept("emit_words", emit_.words);
 }
 
 void EntryReader::waits(std::vector<sim::Wait>& waits) const {

@@ -428,6 +428,12 @@ void MemoryAgent::visit(sim::Archive& archive) {
     archive.scope("interlink", [&] { interlink_->visit(archive); });
   }
   if (client_ != nullptr) archive.scope("agent", [&] { client_->visit(archive); });
+  for (Attachment& a : attachments_) archive.kept("shown", a.shown);
+  archive.kept("selected", selected_);
+  archive.kept("client_fresh", client_fresh_);
+  archive.kept("path_due", path_due_);
+  archive.kept("last_handshake", last_handshake_);
+  misuse_.visit(archive);
 }
 
 std::vector<sim::Wait> MemoryAgent::waits(sim::Cycle now) const {

@@ -308,6 +308,15 @@ void MemoryPort::visit(sim::Archive& archive) {
   archive.counter("acks", acks_, "flits", "MEM_WR_ACK flits sent");
   archive.counter("dropped", dropped_, "bursts",
                   "writes to an aperture that nothing serves: taken and never acknowledged");
+  wires_.visit(archive);
+  archive.kept("plain_header", plain_header_);
+  archive.kept("fresh", fresh_);
+  archive.kept("next", next_);
+  if (store_ != nullptr) store_->visit(archive);
+  if (!archive.restores()) return;
+  WriteSlot& slot = slots_.at(slot_);
+  const bool offers = state_ == State::kWrite && write_beat_ != slot.length;
+  wires_.w_data = offers ? slot.data[write_beat_ % kWriteBeats].data() : nullptr;
 }
 
 void MemoryPort::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {

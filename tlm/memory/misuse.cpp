@@ -43,4 +43,12 @@ std::string_view misuse_name(MisuseKind kind) {
   return "?";
 }
 
+void visit_occurrence(sim::Archive& a, Misuse& misuse) {
+  a.kept("kind", misuse.kind);
+  a.kept("cycle", misuse.cycle);
+  a.kept("requester", misuse.requester);
+  a.kept("address", misuse.address);
+  a.kept("text", misuse.text);
+}
+
 }  // namespace ktpu::memory

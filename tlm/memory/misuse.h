@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "arch/flit.h"
+#include "tlm/sim/archive.h"
 #include "tlm/sim/cycle.h"
 #include "tlm/sim/occurrence_log.h"
 
@@ -45,6 +46,7 @@ struct Misuse {
 inline bool same_finding(const Misuse& a, const Misuse& b) {
   return a.kind == b.kind && a.requester == b.requester;
 }
+void visit_occurrence(sim::Archive& archive, Misuse& misuse);
 
 using MisuseLog = sim::OccurrenceLog<Misuse>;
 

@@ -122,6 +122,12 @@ void SimpleDram::visit(sim::Archive& archive) {
   archive.state("aw_ready", out_.aw_ready, 1);
   archive.state("w_ready", out_.w_ready, 1);
   archive.state("b_valid", out_.b_valid, 1);
+  if (!archive.is_checkpoint()) return;
+  keep_outputs(archive);
+  keep(archive, read_.address);
+  keep(archive, write_.address);
+  archive.kept("respond", respond_);
+  memory_.visit(archive);
 }
 
 std::vector<sim::Wait> SimpleDram::waits(sim::Cycle now) const {

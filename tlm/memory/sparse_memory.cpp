@@ -2,10 +2,12 @@
 #include "tlm/memory/sparse_memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "arch/encoding/address_map.h"
 #include "arch/error.h"
+#include "tlm/sim/random.h"
 
 namespace ktpu::memory {
 
@@ -73,6 +75,39 @@ void SparseMemory::write(std::uint64_t addr, std::span<const std::uint8_t> in) {
     addr += n;
     in = in.subspan(n);
   }
+}
+
+void SparseMemory::visit(sim::Archive& a) {
+  if (!a.is_checkpoint()) return;
+  const std::uint64_t all = groups_.size() * kGroupPages;
+  std::vector<std::uint64_t> pages;
+  for (std::uint64_t page = 0; page < all; ++page) {
+    if (groups_[page / kGroupPages] == nullptr)
+      page += kGroupPages - 1;
+    else if (find(page) != nullptr)
+      pages.push_back(page);
+  }
+  a.kept_list("pages", pages, [&](std::uint64_t& page) { a.kept("page", page); });
+  if (a.restores()) clear();
+  for (const std::uint64_t page : pages) {
+    KTPU_CHECK(page < all, "page {} of {}", page, all);
+    a.kept_memory("bytes", make(page), kPageBytes);
+  }
+}
+
+std::uint64_t SparseMemory::digest() const {
+  std::uint64_t sum = 0;  // in any order; a page of zeros counts as one never written
+  for_each_page([&](std::uint64_t address, std::span<const std::uint8_t> bytes) {
+    std::uint64_t hash = 0, any = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
+      any |= word;
+      hash = (std::rotl(hash, 23) ^ word) * 0x9E3779B97F4A7C15ull;
+    }
+    if (any != 0) sum += sim::scramble(hash ^ sim::scramble(address + 1));
+  });
+  return sum;
 }
 
 void SparseMemory::clear() {

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "tlm/sim/archive.h"
+
 namespace ktpu::memory {
 
 struct SparseMemoryConfig {
@@ -30,6 +32,11 @@ class SparseMemory {
   void read(std::uint64_t addr, std::span<std::uint8_t> out) const;
   void write(std::uint64_t addr, std::span<const std::uint8_t> in);
   void clear();
+
+  // For checkpoints: the pages ever written.
+  void visit(sim::Archive& archive);
+  // Equal for equal bytes, whatever was written on the way.
+  std::uint64_t digest() const;
 
   // Calls f(byte address, span of kPageBytes or less) for each page ever written, in ascending order.
   template <typename F>

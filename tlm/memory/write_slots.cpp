@@ -83,6 +83,8 @@ void WriteSlots::visit(sim::Archive& archive) {
     });
   }
   ready_.visit(archive, "ready_fifo");
+  archive.kept("used", used_);
+  archive.kept("open", open_);
 }
 
 void WriteSlots::waits(std::vector<sim::Wait>& waits) const {

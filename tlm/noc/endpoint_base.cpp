@@ -213,6 +213,12 @@ bool EndpointBase::idle() const {
          !reply_valid_;
 }
 
+void visit_occurrence(sim::Archive& a, EndpointMisuse& misuse) {
+  a.kept("kind", misuse.kind);
+  a.kept("cycle", misuse.cycle);
+  a.kept("text", misuse.text);
+}
+
 void EndpointBase::visit(sim::Archive& a) {
   inst_.visit(a, "inst_fifo");
   recv_.visit(a, "recv_fifo");
@@ -237,6 +243,10 @@ void EndpointBase::visit(sim::Archive& a) {
   a.counter("acks_dropped", acks_, "flits", "Write acknowledges dropped at the mesh face.");
   a.counter("completions_lost", completions_lost_, "instructions",
             "Retirements with no instruction in flight.");
+  a.kept("ready_at", ready_at_);
+  a.kept("out_fresh", out_fresh_);
+  a.kept("shown_busy", shown_busy_);
+  a.kept("accounted", accounted_);
 }
 
 void EndpointBase::waits(Cycle now, std::vector<sim::Wait>& list) const {

@@ -37,6 +37,7 @@ struct EndpointMisuse {
 };
 
 inline bool same_finding(const EndpointMisuse& a, const EndpointMisuse& b) { return a.kind == b.kind; }
+void visit_occurrence(sim::Archive& archive, EndpointMisuse& misuse);
 
 using EndpointMisuseLog = sim::OccurrenceLog<EndpointMisuse>;
 

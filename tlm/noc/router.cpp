@@ -16,7 +16,10 @@ Router::Router(std::string name, const RouterParams& params, const Ports& ports)
   core_.connect();
 }
 
-void Router::visit(sim::Archive& archive) { core_.visit(0, archive, present(*this)); }
+void Router::visit(sim::Archive& archive) {
+  core_.visit(0, archive, present(*this));
+  core_.keep(archive);
+}
 
 std::unique_ptr<RouterBank::View> RouterBank::add(std::string name, const RouterParams& params,
                                                   const RouterPorts& ports) {

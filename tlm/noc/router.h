@@ -70,6 +70,7 @@ class RouterBank final : public sim::Unit {
   void drive(sim::Cycle now) override;
   sim::Cycle clock(sim::Cycle now) override { return core_.clock(now); }
   void sync(sim::Cycle now) override { core_.sync(now); }
+  void visit(sim::Archive& archive) override { core_.keep(archive); }  // the views visit the routers
   std::uint64_t progress() const override;
 
  private:

@@ -53,6 +53,8 @@ class RouterCore {
 
   // Router number `router`, in the order of add(); `now`: the engine's present cycle.
   void visit(unsigned router, sim::Archive& archive, sim::Cycle now);
+  // For checkpoints: all the tables of all routers at once. visit() shows these nothing.
+  void keep(sim::Archive& archive);
   std::vector<sim::Wait> waits(unsigned router) const;
   std::uint64_t lost(unsigned router) const { return routers_[router].lost; }
   std::uint32_t flits_inside(unsigned router, sim::Cycle now) const;

@@ -131,7 +131,59 @@ std::uint32_t RouterCore::flits_inside(unsigned router, sim::Cycle now) const {
   return count;
 }
 
+void RouterCore::keep(sim::Archive& a) {
+  if (!a.is_checkpoint()) return;
+  a.kept_list("slots", slots_, [&](Slot& slot) {
+    a.kept("written", slot.written);
+    a.kept("next", slot.next);
+    a.kept("x", slot.x);
+    a.kept("y", slot.y);
+  });
+  while (blocks_.size() * kBlockSlots < slots_.size())
+    blocks_.push_back(std::make_unique<arch::Flit[]>(kBlockSlots));
+  blocks_.resize(slots_.size() / kBlockSlots);
+  for (auto& block : blocks_) a.kept_memory("flits", block.get(), kBlockSlots);
+  a.kept("free", free_);
+  for (Input& in : in_) {
+    a.kept("load_at", in.load_at);
+    a.kept("first", in.first);
+    a.kept("last", in.last);
+    a.kept("count", in.count);
+    a.kept("out", in.out);
+    a.kept("wedged", in.wedged);
+    a.kept("crowded", in.crowded);
+    a.kept("busy", in.busy);
+  }
+  for (Output& out : out_) {
+    a.kept("slot", out.slot);
+    a.kept("requests", out.requests);
+    a.kept("granted", out.granted);
+    a.kept("conflicts", out.conflicts);
+  }
+  const auto list = [&](std::string_view name, List& l) {
+    a.kept(name, l.size);
+    a.kept_memory(name, l.at.get(), l.size);
+  };
+  list("live", live_);
+  list("requested_inner", requested_inner_);
+  list("requested_outer", requested_outer_);
+  list("changed", changed_);
+  list("crowded", crowded_);
+  list("headed", headed_);
+  list("freed", freed_);
+  for (List& due : due_) list("due", due);
+  a.kept("newly_live", newly_live_);
+  a.kept("start", start_);
+  a.kept("in_reset", in_reset_);
+  a.kept("watched", watched_);
+  a.kept("unsettled", unsettled_);
+  for (RouterState& state : routers_) a.kept("lost", state.lost);
+  a.kept_memory("counted", counted_.data(), counted_.size());
+  a.kept_memory("stalled", stalled_.data(), stalled_.size());
+}
+
 void RouterCore::visit(unsigned router, sim::Archive& archive, sim::Cycle now) {
+  if (archive.is_checkpoint()) return;
   count_grants(router);
   RouterState& state = routers_[router];
   std::uint32_t valid = 0;

@@ -43,6 +43,7 @@ sim::Cycle StagingAdapter::clock(sim::Cycle now) {
 void StagingAdapter::visit(sim::Archive& a) {
   a.state("valid", valid_, 1);
   a.flit("flit", flit_);
+  a.kept("changed", changed_);
 }
 
 }  // namespace ktpu::noc

@@ -83,6 +83,13 @@ std::uint64_t digest(sim::Unit& unit, DigestOf what) {
   return archive.result();
 }
 
+std::uint64_t combine(std::uint64_t first, std::uint64_t second) {
+  DigestArchive archive(DigestOf::kStateAndCounters);
+  archive.word(first);
+  archive.word(second);
+  return archive.result();
+}
+
 std::uint64_t digest(sim::Engine& engine, DigestOf what) {
   engine.sync();
   DigestArchive archive(what);

@@ -16,6 +16,9 @@ enum class DigestOf : std::uint8_t {
 
 // Names, widths and values in visiting order. Lazily kept counters must have been synced.
 std::uint64_t digest(sim::Unit& unit, DigestOf what = DigestOf::kStateAndCounters);
+// One digest of two, whose order counts.
+std::uint64_t combine(std::uint64_t first, std::uint64_t second);
+
 // All units of a domain and its links: valid, busy, and the flit where there is a valid one. Syncs first.
 std::uint64_t digest(sim::Engine& engine, DigestOf what = DigestOf::kStateAndCounters);
 

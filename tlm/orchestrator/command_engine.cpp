@@ -180,6 +180,11 @@ void CommandEngine::visit(sim::Archive& a) {
   a.memory("commands", &ram_[0].opcode, ram_.size() * 4);
   a.counter("polls", polls_, "reads", "Poll reads since the last GO");
   a.counter("writes", writes_, "writes", "WRITE commands executed");
+  a.kept("go", go_);
+  a.kept("beat_on", beat_on_);
+  a.kept("wait_until", wait_until_);
+  a.kept("read_q", read_q_);
+  a.kept("read_data", host_.read_data);
 }
 
 std::vector<sim::Wait> CommandEngine::waits(sim::Cycle) const {

@@ -415,6 +415,16 @@ void ControlAgent::visit(sim::Archive& a) {
   a.counter("quirk_o1", o1_hits_, "reads", "Reads of NODE_STATUS words from before a reset (quirk O1).");
   a.counter("writes", writes_, "writes", "Register writes");
   a.counter("reads", reads_, "reads", "Register reads");
+  if (!a.is_checkpoint()) return;
+  a.kept("credit_value", credit_value_);
+  a.kept("starved_since", starved_since_);
+  a.kept_memory("read_q", read_q_.data(), read_q_.size());
+  for (RegisterBus* bus : buses_) a.kept("read_data", bus->read_data);
+  a.kept_list("faults", faults_, [&](Fault& fault) {
+    a.kept("cycle", fault.cycle);
+    a.kept("node", fault.node);
+    a.kept("argument", fault.argument);
+  });
 }
 
 std::vector<sim::Wait> ControlAgent::waits(sim::Cycle) const {

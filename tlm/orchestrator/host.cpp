@@ -186,6 +186,19 @@ void Host::visit(sim::Archive& a) {
   }
   a.counter("writes", writes_, "writes", "Register writes of the host");
   a.counter("reads", reads_, "reads", "Register reads of the host");
+  if (!a.is_checkpoint()) return;
+  a.kept("action_kind", action_.kind);
+  a.kept("action_bus", action_.bus);
+  a.kept("action_offset", action_.offset);
+  a.kept("action_data", action_.data);
+  a.kept("action_until", action_.until);
+  a.kept("action_cycles", action_.cycles);
+  a.kept("beat_on", beat_on_);
+  a.kept("waiting", waiting_);
+  a.kept("idle", idle_);
+  a.kept("quiet_since", quiet_since_);
+  a.kept("end_cycle", end_cycle_);
+  if (script_ != nullptr) script_->visit(a);
 }
 
 std::vector<sim::Wait> Host::waits(sim::Cycle) const {

@@ -49,6 +49,8 @@ class HostScript {
   virtual void window_data(sim::Cycle /*now*/, std::uint32_t /*beat*/, const memory::WindowWord& /*word*/) {}
   // What it waits for, for the watchdog; empty when done.
   virtual std::string waiting_for() const = 0;
+  // Its place in the script, for checkpoints.
+  virtual void visit(sim::Archive& archive) { archive.unreachable("state of the host's script"); }
 };
 
 // When the DRAM last moved: the later of all address, data and response handshakes.

@@ -236,6 +236,36 @@ void ProgramScript::read_data(sim::Cycle now, std::uint64_t value) {
   rounds_[program_.steps[step_].mesh].baseline[current_.data & 255] = static_cast<std::uint16_t>(value >> 8);
 }
 
+void ProgramScript::visit(sim::Archive& a) {
+  const auto transaction = [&](Transaction& t) {
+    a.kept("kind", t.kind);
+    a.kept("bus", t.bus);
+    a.kept("offset", t.offset);
+    a.kept("data", t.data);
+    a.kept("mask", t.mask);
+  };
+  for (RoundState& round : rounds_) {
+    a.kept_memory("baseline", round.baseline.data(), round.baseline.size());
+    a.kept_memory("written", round.written.data(), round.written.size());
+  }
+  a.kept_list("queue", queue_, transaction);
+  transaction(current_);
+  a.kept("polling", polling_);
+  a.kept("poll_bus", poll_.bus);
+  a.kept("poll_offset", poll_.offset);
+  a.kept("poll_mask", poll_.mask);
+  a.kept("poll_want", poll_.want);
+  a.kept("poll_reads", poll_.reads);
+  a.kept("poll_last", poll_.last);
+  a.kept("next_step", index_);
+  a.kept("step", step_);
+  a.kept("quiet_before_round", quiet_before_round_);
+  a.kept("quiet_done", quiet_done_);
+  a.kept("pending_relayout", pending_relayout_);
+  a.kept("ended", ended_);
+  a.kept("failure", failure_);
+}
+
 std::string ProgramScript::waiting_for() const {
   if (ended_) return {};
   const auto& steps = program_.steps;

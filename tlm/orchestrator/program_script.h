@@ -53,6 +53,7 @@ class ProgramScript final : public HostScript {
   void read_data(sim::Cycle now, std::uint64_t value) override;
   memory::WindowWord window_word(std::uint32_t beat) override;
   std::string waiting_for() const override;
+  void visit(sim::Archive& archive) override;
 
   void set_probe(ScriptProbe* probe) { probe_ = probe; }
   std::size_t steps_done() const { return index_; }

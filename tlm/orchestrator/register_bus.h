@@ -20,6 +20,15 @@ struct BusBeat {
   std::uint64_t data = 0;
 };
 
+inline void visit_data(sim::Archive& archive, BusBeat& beat) {
+  archive.state("write", beat.write, 1);
+  archive.state("read", beat.read, 1);
+  archive.state("strobe", beat.strobe, 8);
+  archive.state("write_offset", beat.write_offset, 32);
+  archive.state("read_offset", beat.read_offset, 32);
+  archive.state("data", beat.data);
+}
+
 class RegisterBus {
  public:
   explicit RegisterBus(const std::string& name) : beat(name + ".beat", 64 + 32 + 32 + 2) {}

@@ -48,6 +48,7 @@ class ExternalScript final : public orchestrator::HostScript {
     current_.words[beat] = word;
   }
   std::string waiting_for() const override { return empty() ? "" : "an access of the external host"; }
+  void visit(sim::Archive& archive) override { archive.unreachable("state of the host outside"); }
 
  private:
   void end(sim::Cycle now, std::uint64_t value);

@@ -267,18 +267,48 @@ bool Runner::check(sim::Cycle now) {
   return false;
 }
 
+void Runner::at(sim::Cycle cycle, Action action) {
+  next_action_ = std::min(next_action_, cycle);
+  planned_.push_back({cycle, std::move(action)});
+}
+
+void Runner::act(sim::Cycle now) {
+  next_action_ = sim::kNever;
+  for (Planned& planned : planned_) {
+    if (planned.cycle <= now) planned.cycle = std::max(planned.action(now), now + 1);
+    next_action_ = std::min(next_action_, planned.cycle);
+  }
+}
+
+void Runner::visit(sim::Archive& a) {
+  a.kept("first_kick", result_.first_kick);
+  a.kept("last_write_beat", result_.last_write_beat);
+  a.kept("last_read_beat", result_.last_read_beat);
+  a.kept("last_completion", result_.last_completion);
+  a.kept("last_progress", last_progress_);
+  a.kept("progress_at", progress_at_);
+  a.kept("next_check", next_check_);
+  if (!a.restores()) return;
+  finished_ = false;
+  result_.status = arch::ExitStatus::kOk;
+  result_.message.clear();
+  result_.notes.clear();
+  result_.cycles = result_.host_end = 0;
+}
+
 bool Runner::run_until(sim::Cycle end) {
   sim::Timeline& timeline = system_.timeline();
   const sim::Cycle interval = std::max<sim::Cycle>(1, limits_.watchdog / kChecksPerWatchdog);
   end = std::min(end, limits_.max_cycles);
   while (!finished_) {
+    if (timeline.now() >= next_action_) act(timeline.now());
     if (timeline.now() >= next_check_ || timeline.now() >= limits_.max_cycles ||
         timeline.next_wanted() == sim::kNever) {
       next_check_ = timeline.now() + interval;
       if (check(timeline.now())) break;
     }
     if (timeline.now() >= end) break;
-    const sim::Cycle stop = std::min(end, next_check_);
+    const sim::Cycle stop = std::min({end, next_check_, next_action_});
     while (timeline.now() < stop) {
       const sim::Cycle event = timeline.next_wanted();
       if (event == sim::kNever && !waits_for_world()) break;  // over or dead: check() decides

@@ -57,6 +57,15 @@ class Runner {
   void watch_memory(std::size_t mesh, std::vector<MemoryWatch::Range> ranges, MemoryWatch::Sink sink);
   orchestrator::ProgramScript* script() { return script_.get(); }
 
+  // Calls `action` when the cycles below `cycle` have run and those from there on have not, for checkpoints
+  // and the like: it may look at the machine and must not change it. It returns the cycle of its next call,
+  // kNever for none. A run that is over before a cycle never gets there.
+  using Action = std::function<sim::Cycle(sim::Cycle now)>;
+  void at(sim::Cycle cycle, Action action);
+
+  // The books of the run, for checkpoints.
+  void visit(sim::Archive& archive);
+
   // Runs at most until `end`. True: finished, see result().
   bool run_until(sim::Cycle end);
   // Runs to the end.
@@ -69,6 +78,7 @@ class Runner {
  private:
   class Monitor;
   bool check(sim::Cycle now);
+  void act(sim::Cycle now);
   void finish(arch::ExitStatus status, std::string message);
   void finish_normally();
   void load(std::uint8_t mesh, const arch::MemoryImage& image);
@@ -90,6 +100,12 @@ class Runner {
   std::uint64_t last_progress_ = 0;
   sim::Cycle progress_at_ = 0;
   sim::Cycle next_check_ = 0;
+  struct Planned {
+    sim::Cycle cycle;
+    Action action;
+  };
+  std::vector<Planned> planned_;
+  sim::Cycle next_action_ = sim::kNever;  // the earliest of them
 };
 
 // Back door, all in no simulated time. Addresses outside the memory throw UserError.

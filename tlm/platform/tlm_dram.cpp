@@ -138,6 +138,7 @@ sim::Cycle TlmDram::clock(sim::Cycle now, const memory::DramInputs& in) {
 }
 
 void TlmDram::visit(sim::Archive& a) {
+  a.unreachable("state of the TLM-2.0 memory outside");
   for (auto [name, side] : {std::pair{"read", &read_}, std::pair{"write", &write_}}) {
     a.scope(name, [&, s = side] {
       a.state("active", s->active, 1);

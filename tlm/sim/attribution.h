@@ -60,8 +60,8 @@ class Attribution {
     archive.scope("cycles", [&] {
       for (std::size_t i = 0; i < kCount; ++i)
         archive.exclusive(kStates[i].name, cycles_[i], static_cast<unsigned>(i) + 1, kStates[i].sentence);
-      archive.bookkeeping("state", state_);
-      archive.bookkeeping("since", since_);
+      archive.kept("state", state_);
+      archive.kept("since", since_);
     });
   }
 

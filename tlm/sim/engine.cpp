@@ -27,6 +27,19 @@ void LinkBase::bind_receiver(Unit& unit, std::uint32_t* mask, std::uint32_t bit)
   }
 }
 
+void LinkBase::visit(Archive& archive) {
+  bool valid = valid_;
+  archive.kept("valid", valid);
+  archive.kept("busy", busy_);
+  archive.kept("transferred", transferred_);
+  archive.kept("stalled_cycles", stalled_cycles_);
+  if (!archive.restores()) return;
+  if (valid)
+    raise_asleep();
+  else
+    lower();
+}
+
 void Unit::wake_next() {
   if (engine_ != nullptr) engine_->next_[index_ / 64] |= 1ull << (index_ % 64);
 }
@@ -259,6 +272,27 @@ void Engine::run_until(Cycle end) {
     jump(event);
     step();
   }
+}
+
+void Engine::visit(Archive& archive) {
+  archive.kept("now", now_);
+  archive.kept("cycles_run", cycles_run_);
+  archive.kept_memory("next", next_.data(), next_.size());
+  archive.kept_memory("wheel", wheel_.data(), wheel_.size());
+  archive.kept("wheel_used", wheel_used_);
+  std::vector<Timer> far;  // earliest first
+  for (auto rest = far_; !rest.empty(); rest.pop()) far.push_back(rest.top());
+  archive.kept_list("far", far, [&](Timer& timer) {
+    archive.kept("at", timer.at);
+    archive.kept("unit", timer.unit);
+  });
+  if (!archive.restores()) return;
+  far_ = {};
+  for (const Timer& timer : far) {
+    KTPU_CHECK(timer.unit < units_.size(), "wake-up of unit {} of {}", timer.unit, units_.size());
+    far_.push(timer);
+  }
+  if (!observers_.empty()) next_ = all_;  // as after add(): wires may have lapsed that nobody looked at
 }
 
 void Engine::sync() {

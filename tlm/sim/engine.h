@@ -80,6 +80,10 @@ class Engine {
   // Brings lazily kept counters of all units up to date with now().
   void sync();
 
+  // Between steps, for checkpoints: time and who wakes when. Units and links are visited by themselves,
+  // before it.
+  void visit(Archive& archive);
+
  private:
   friend class LinkBase;
   friend class Unit;

@@ -66,6 +66,7 @@ class Fifo {
   void visit(Archive& archive, std::string_view name) {
     archive.scope(name, [&] {
       archive.computed("count", size(), 16);
+      if (archive.is_checkpoint()) return keep(archive);
       if (!archive.walks_contents()) return;
       for (std::uint32_t p = ring_.base(); p != ring_.tail(); ++p)
         archive.memory("word", reinterpret_cast<std::uint8_t*>(&ring_.at(p).value), sizeof(T));
@@ -77,6 +78,23 @@ class Fifo {
     T value;
     Cycle written;
   };
+
+  void keep(Archive& archive) {
+    std::uint32_t count = size();
+    archive.kept("size", count);
+    archive.kept("last_pop", last_pop_plus_1_);
+    if (archive.restores()) {
+      KTPU_CHECK(count <= ring_.capacity(), "{} words in a FIFO of {}", count, capacity_);
+      ring_.clear();
+      for (std::uint32_t n = 0; n < count; ++n) ring_.push();
+    }
+    for (std::uint32_t p = ring_.base(); p != ring_.tail(); ++p) {
+      Slot& slot = ring_.at(p);
+      archive.kept_memory("word", &slot.value, 1);
+      archive.kept("written", slot.written);
+    }
+  }
+
   FifoShape shape_;
   std::uint32_t capacity_;
   Ring<Slot> ring_;

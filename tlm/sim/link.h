@@ -12,10 +12,14 @@
 #include <string>
 
 #include "arch/flit.h"
+#include "tlm/sim/archive.h"
 
 namespace ktpu::sim {
 
 class Unit;
+
+// Data that travels on links is visited by a visit_data(Archive&, T&) beside its type.
+inline void visit_data(Archive& archive, arch::Flit& flit) { archive.flit("data", flit); }
 
 // What all links have besides their data: names, ends and the wake-up of the receiver.
 class alignas(64) LinkBase {
@@ -54,6 +58,9 @@ class alignas(64) LinkBase {
   Unit* sender() const { return cold_->sender; }
   Unit* receiver() const { return cold_->receiver; }
 
+  // Between cycles, for checkpoints: the wires and the counts. A restored link wakes nobody.
+  virtual void visit(Archive& archive);
+
   // Elaboration. `mask`/`bit`: a word of the receiver that mirrors valid of its inputs (may be null).
   void bind_sender(Unit& unit);
   void bind_receiver(Unit& unit, std::uint32_t* mask = nullptr, std::uint32_t bit = 0);
@@ -68,6 +75,10 @@ class alignas(64) LinkBase {
   void lower() {
     valid_ = false;
     *receiver_mask_ &= ~receiver_bit_;
+  }
+  void raise_asleep() {  // without the wake-up
+    valid_ = true;
+    *receiver_mask_ |= receiver_bit_;
   }
 
   // What the per-cycle path touches fills one cache line with the vtable pointer; the data follows in the
@@ -113,6 +124,15 @@ class Link final : public LinkBase {
     raise();
   }
   void withdraw() { lower(); }
+
+  void visit(Archive& archive) override {
+    LinkBase::visit(archive);
+    if (archive.restores()) shown_ = &data_;  // data in place belongs to the time before
+    if (!valid()) return;
+    T data = *shown_;
+    visit_data(archive, data);
+    if (archive.restores()) data_ = data;
+  }
 
  private:
   const T* shown_ = &data_;

@@ -84,6 +84,7 @@ void Lockstep::require_compared() const {
 }
 
 void Lockstep::visit(Archive& archive) {
+  archive.unreachable("state of a lock-step pair");
   model_->visit(archive);
   archive.scope("lockstep", [&] {
     archive.counter("cycles", compared_cycles_, "cycles", "Cycles in which model and twin were compared");

@@ -7,9 +7,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "tlm/sim/archive.h"
+
 namespace ktpu::sim {
 
-// T has same_finding(a, b): the same kind at the same place.
+// T has same_finding(a, b): the same kind at the same place, and visit_occurrence(archive, t).
 template <class T>
 class OccurrenceLog {
  public:
@@ -37,6 +39,15 @@ class OccurrenceLog {
   const std::vector<Tally>& tallies() const { return tallies_; }  // in the order of their first
   const T& first(const Tally& tally) const { return kept_[tally.first]; }
   std::uint64_t total() const { return total_; }
+
+  void visit(Archive& a) {
+    a.kept("occurrences", total_);
+    a.kept_list("tallies", tallies_, [&](Tally& tally) {
+      a.kept("first", tally.first);
+      a.kept("count", tally.count);
+    });
+    a.kept_list("kept", kept_, [&](T& occurrence) { visit_occurrence(a, occurrence); });
+  }
 
  private:
   std::vector<T> kept_;

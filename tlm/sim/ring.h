@@ -29,6 +29,7 @@ class Ring {
   std::uint32_t base() const { return base_; }
   std::uint32_t tail() const { return tail_; }
   std::uint32_t size() const { return tail_ - base_; }
+  std::uint32_t capacity() const { return capacity_; }
 
   T& at(std::uint32_t position) { return slots_.get()[position & (window_ - 1)]; }
   const T& at(std::uint32_t position) const { return slots_.get()[position & (window_ - 1)]; }

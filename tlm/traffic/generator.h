@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arch/flit.h"
+#include "tlm/sim/archive.h"
 #include "tlm/sim/cycle.h"
 #include "tlm/sim/random.h"
 
@@ -70,6 +71,11 @@ class Generator {
   std::uint64_t born() const { return born_; }
   arch::FlitType type() const { return type_; }
   sim::Random& random() { return random_; }
+  void visit(sim::Archive& archive) {
+    archive.state("random", random_.state());
+    archive.kept("birth", birth_);
+    archive.kept("born", born_);
+  }
 
  private:
   sim::Random random_{0};

@@ -138,7 +138,7 @@ void Node::visit(sim::Archive& archive) {
   archive.state("due", due_);
   archive.state("cursor", cursor_);
   archive.state("in_valid", in_valid_, 1);
-  if (generator_) archive.state("random", generator_->random().state());
+  if (generator_) generator_->visit(archive);
   archive.memory("sent", sent_.data(), sent_.size());
   archive.memory("expected", expected_.data(), expected_.size());
   archive.counter("injected", injected_, "flits", "Flits of this node that the mesh accepted");
@@ -153,10 +153,21 @@ void Node::visit(sim::Archive& archive) {
       archive.counter("flits", l.count, "flits", "Random flits whose latency was measured");
       archive.counter("sum", l.sum, "cycles", sentence);
       archive.counter("max", l.max, "cycles", "The longest of them");
+      archive.kept_memory("log2", l.log2.data(), l.log2.size());
     });
   };
   latency("total_latency", total_, "Sum over random flits of the cycles from birth to delivery");
   latency("network_latency", network_, "Sum over random flits of the cycles from first offer to delivery");
+  archive.kept("start", start_);
+  archive.kept_list("script", script_, [&](Injection& injection) {
+    archive.kept("cycle", injection.cycle);
+    archive.flit("flit", injection.flit);
+  });
+  archive.kept_list("accepted", accepted_, [&](sim::Cycle& cycle) { archive.kept("cycle", cycle); });
+  archive.kept_list("deliveries", deliveries_, [&](Delivery& delivery) {
+    archive.kept("cycle", delivery.cycle);
+    archive.flit("flit", delivery.flit);
+  });
 }
 
 std::vector<sim::Wait> Node::waits(sim::Cycle) const {

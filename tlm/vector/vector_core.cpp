@@ -90,6 +90,7 @@ void VectorCore::visit(sim::Archive& a) {
   a.counter("runs", runs_, "instructions", "RUN envelopes; none of them ran a kernel.");
   a.counter("unknown_ops", unknown_, "instructions", "Envelopes with an opcode the unit does not know.");
   a.counter("flits_dropped", dropped_, "flits", "Received flits dropped.");
+  misuse_.visit(a);
 }
 
 std::vector<sim::Wait> VectorCore::waits(Cycle now) const {
