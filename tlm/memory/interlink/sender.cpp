@@ -94,7 +94,7 @@ bool Sender::clock(sim::Cycle now, bool moved, const Way& way, Encapsulator& enc
       break;
     case State::kDrop:
       moved = true;
-      ++dropped_;
+      dropped_ += from_ == From::kFlits;
       [[fallthrough]];
     case State::kSend:
       if (!moved) break;
@@ -134,7 +134,8 @@ void Sender::visit(sim::Archive& archive) {
   archive.counter("flits", flits_, "flits", "flits sent to other meshes");
   archive.counter("writes", writes_, "words", "words of the mover sent to other meshes");
   archive.counter("doorbells", doorbells_, "packets", "doorbells sent");
-  archive.counter("unreachable", dropped_, "beats", "beats dropped because no link leads to their mesh");
+  archive.counter("unreachable", dropped_, "flits",
+                  "flits dropped because no link leads to their mesh, or the interlink was disabled");
   archive.counter("single_flits", single_flits_, "packets",
                   "packets of one flit, which sent the previous word again (quirk I1)");
 }
