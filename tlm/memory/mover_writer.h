@@ -14,11 +14,11 @@ namespace ktpu::memory {
 
 class MoverWriter {
  public:
-  enum class Kind : std::uint8_t { kData, kFill, kGenerate };
+  enum class Kind : std::uint32_t { kData, kFill, kGenerate };
   struct Command {
     std::uint64_t addr = 0;   // 40 bits
     std::uint32_t count = 0;  // words, 1..128
-    Kind kind = Kind::kData;
+    Kind kind = Kind::kData;  // 32 bits: no padding, checkpoints keep the bytes
   };
 
   MoverWriter();
