@@ -333,22 +333,44 @@ void MemoryAgent::visit(sim::Archive& archive) {
   if (client_ != nullptr) archive.scope("agent", [&] { client_->visit(archive); });
 }
 
+unsigned MemoryAgent::port_fed_by(const sim::LinkBase& link) const {
+  unsigned p = 0;
+  while (p < attachments_.size() && attachments_[p].links.in != &link) ++p;
+  return p;
+}
+
+std::string MemoryAgent::port_part(unsigned port, std::string_view part) {
+  return fmt::format("port {} {}", port, part);
+}
+
+// Parts: "port N ..." (memory_port.cpp), "dram", and the client's own.
 std::vector<sim::Wait> MemoryAgent::waits(sim::Cycle now) const {
   std::vector<sim::Wait> waits;
   for (unsigned p = 0; p < ports_.size(); ++p) {
     std::vector<sim::Wait> own;
     ports_[p]->waits(now, own);
     for (sim::Wait& wait : own) {
+      if (wait.part == "output") {  // a control agent's flit goes first (section 2)
+        if (attachments_[p].shown == Shown::kEngine)
+          wait.over = attachments_[p].links.out;
+        else
+          wait.on_part = kClientOutput;
+      }
       wait.what = fmt::format("port {} at ({},{}): {}", p, config_.ports[p].x, config_.ports[p].y, wait.what);
-      if (attachments_[p].shown == Shown::kEngine && wait.on == nullptr && ports_[p]->out() != nullptr)
-        wait.on = attachments_[p].links.out->receiver();
+      wait.part = port_part(p, wait.part);
+      if (!wait.on_part.empty() && !wait.node && wait.on_part != "dram" && wait.on_part != kClientOutput)
+        wait.on_part = port_part(p, wait.on_part);
       waits.push_back(std::move(wait));
     }
   }
   path_->waits(now, waits);
   if (interlink_ != nullptr) interlink_->waits(waits);
   if (client_ != nullptr)
-    for (sim::Wait& wait : client_->waits(now)) waits.push_back(std::move(wait));
+    for (sim::Wait& wait : client_->waits(now)) {
+      if (wait.part == kClientOutput && client_->out() != nullptr)
+        wait.over = attachments_[client_port(*client_->out())].links.out;
+      waits.push_back(std::move(wait));
+    }
   return waits;
 }
 

@@ -74,6 +74,10 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
   std::uint64_t progress() const override;
+  // How waits() names a part of a port, and the port whose flits come over `link`; config().ports.size() if
+  // none.
+  static std::string port_part(unsigned port, std::string_view part);
+  unsigned port_fed_by(const sim::LinkBase& link) const;
 
  private:
   // What the output wires of a port show.

@@ -236,14 +236,22 @@ void EndpointBase::visit(sim::Archive& a) {
 
 void EndpointBase::waits(Cycle now, std::vector<sim::Wait>& list) const {
   if (out_valid_ && links_.out->valid() && links_.out->busy())
-    list.push_back({fmt::format("its output to be taken: a {} flit for ({},{})",
-                                arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()),
-                    links_.out->receiver()});
-  if (now >= ready_at_ && inst_.full())
-    list.push_back(
-        {fmt::format("room in its instruction FIFO ({} flits); its input is blocked", inst_.size())});
-  if (now >= ready_at_ && recv_.full())
-    list.push_back({fmt::format("room in its receive FIFO ({} flits); its input is blocked", recv_.size())});
+    list.push_back({.what = fmt::format("its output to be taken: a {} flit for ({},{})",
+                                        arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()),
+                    .part = "output",
+                    .kind = "output",
+                    .over = links_.out});
+  if (now < ready_at_) return;
+  if (inst_.full())
+    list.push_back({.what = fmt::format("room in its instruction FIFO ({} flits); its input is blocked", inst_.size()),
+                    .part = "input",
+                    .on_part = "sequencer",
+                    .kind = "inst-fifo-full"});
+  if (recv_.full())
+    list.push_back({.what = fmt::format("room in its receive FIFO ({} flits); its input is blocked", recv_.size()),
+                    .part = "input",
+                    .on_part = "receiver",
+                    .kind = "recv-fifo-full"});
 }
 
 }  // namespace ktpu::noc

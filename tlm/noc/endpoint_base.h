@@ -122,7 +122,9 @@ class EndpointBase {
 
   void sync(sim::Cycle now) { account(now); }
   void visit(sim::Archive& archive);
-  // Adds what the base waits for: a blocked output, a full queue.
+  // Whether a full queue keeps every flit out (but an acknowledge of a cluster).
+  bool input_blocked(sim::Cycle now) const { return now >= ready_at_ && (inst_.full() || recv_.full()); }
+  // Adds what the base waits for: parts `output` (blocked) and `input` (a full queue).
   void waits(sim::Cycle now, std::vector<sim::Wait>& list) const;
 
  private:
