@@ -46,6 +46,7 @@ void ControlAgent::reset(sim::Cycle) {
   word_ = 0;
   tx_.reset();
   rx_.reset();
+  ledger_.reset();
   out_valid_ = overflow_ = signal_in_ = rx_in_ = overflow_in_ = false;
 }
 
@@ -53,7 +54,7 @@ void ControlAgent::drive(sim::Cycle) {
   for (std::size_t b = 0; b < buses_.size(); ++b) buses_[b]->read_data = read_q_[b];
 }
 
-bool ControlAgent::offer(sim::Cycle, const arch::Flit& flit) {
+bool ControlAgent::offer(sim::Cycle now, const arch::Flit& flit) {
   if (rx_.full()) overflow_in_ = true;  // signals count too (orchestrator.md section 3.1, RX_STATUS)
   if (flit.type() == arch::FlitType::kCuSignal) {
     signal_in_ = true;
@@ -61,7 +62,7 @@ bool ControlAgent::offer(sim::Cycle, const arch::Flit& flit) {
     return true;
   }
   if (rx_.full()) {
-    ++rx_lost_;
+    ledger_.rx_lost.add(now);
     return false;
   }
   rx_in_ = true;
@@ -140,7 +141,7 @@ void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
       irq_en_ = beat.data;
       break;
     case reg::kProgDst:
-      redirects_ += run_ && prog_dst_ != static_cast<std::uint8_t>(beat.data);
+      if (run_ && prog_dst_ != static_cast<std::uint8_t>(beat.data)) ledger_.redirects.add(now);
       prog_dst_ = static_cast<std::uint8_t>(beat.data);
       break;
     case reg::kProgLen:
@@ -162,7 +163,7 @@ void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
       break;
     case reg::kTxKick:
       mailbox_push_ = !tx_full_now_ && !run_now_;
-      sends_ignored_ += !mailbox_push_;
+      if (!mailbox_push_) ledger_.sends_ignored.add(now);
       break;
     case reg::kRxPop:
       rx_pop_ = rx_readable_now_;
@@ -179,6 +180,7 @@ void ControlAgent::take_signal(const arch::Flit& flit) {
   const std::uint64_t count = (arch::get(&word, ns::kCount) + 1) & ns::kCount.mask();
   word = code << ns::kCode.lsb | argument << ns::kArg.lsb | count << ns::kCount.lsb | 1;
   ++signals_;
+  ledger_.signal(flit);
 }
 
 void ControlAgent::dispatch(sim::Cycle now) {
@@ -190,6 +192,8 @@ void ControlAgent::dispatch(sim::Cycle now) {
     push_flit_.set_src(params_.position);
     tx_.push(now, push_flit_);
     ++dispatched_;
+    ++ledger_.pushed;
+    ledger_.flit_sent(push_flit_);
     if (probe_ != nullptr) probe_->push(now, push_flit_);
   }
   if (run_ && credit_ == 0) {
@@ -217,6 +221,7 @@ void ControlAgent::dispatch(sim::Cycle now) {
       signal_in_ && flit_in_.bits(248, 8) == static_cast<std::uint64_t>(arch::SignalCode::kInstComplete);
   if (load_credit_) {
     credit_ = credit_value_;
+    ledger_.seed_written(now, credit_value_);
   } else if (push_now && !credited) {
     if (credit_ != 0) --credit_;
   } else if (credited && !push_now) {
@@ -242,7 +247,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
 
   const bool kick = kick_, clear = clear_done_, pop = rx_pop_, mailbox = mailbox_push_;
   const bool started = kick && !run_ && prog_len_ != 0;
-  if (kick && !started) ++(run_ ? kicks_in_run_ : kicks_empty_);
+  if (kick && !started) (run_ ? ledger_.kicks_in_run : ledger_.kicks_empty).add(now);
 
   // Output register, before the FIFO takes this cycle's push.
   if (!out_valid_ || out_taken) {
@@ -259,6 +264,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
     flit.w[4] &= 0xFFFFFFFFu;
     tx_.push(now, flit);
     ++mailbox_sent_;
+    ledger_.flit_sent(flit);
     if (probe_ != nullptr) probe_->push(now, flit);
   }
   dispatch(now);
@@ -282,7 +288,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
   }
   if (clear) {
     sig_done_ = 0;
-    signals_cleared_ += signal_in_;
+    if (signal_in_) ledger_.signals_cleared.add(now);
   } else if (signal_in_) {
     ++sig_done_;
   }
@@ -342,47 +348,45 @@ void ControlAgent::visit(sim::Archive& a) {
   a.counter("signals", signals_, "flits", "CU_SIGNAL flits received");
   a.counter("mailbox_sent", mailbox_sent_, "flits", "Flits sent through the mailbox");
   a.counter("mailbox_received", mailbox_received_, "flits", "Flits put into the receive mailbox");
-  a.counter("mailbox_lost", rx_lost_, "flits", "Flits dropped because the receive mailbox was full");
   a.counter("credit_starved", starved_cycles_, "cycles",
             "Cycles a finished stall of the dispatcher waited for dispatch credit");
-  a.counter("kicks_in_run", kicks_in_run_, "kicks", "Kicks ignored because a dispatch was running");
-  a.counter("kicks_empty", kicks_empty_, "kicks", "Kicks ignored because PROG_LEN was 0");
-  a.counter("sends_ignored", sends_ignored_, "kicks",
-            "Mailbox sends ignored: a dispatch was running, or the TX FIFO was full");
-  a.counter("redirects", redirects_, "writes",
-            "Changes of PROG_DST during a dispatch, which redirect its rest");
-  a.counter("signals_cleared", signals_cleared_, "flits",
-            "Signals missing in SIG_DONE because it was cleared in the cycle they came");
+  ledger_.visit(a);
   a.counter("writes", writes_, "writes", "Register writes");
   a.counter("reads", reads_, "reads", "Register reads");
 }
 
+// Parts: dispatcher, agent output.
 std::vector<sim::Wait> ControlAgent::waits(sim::Cycle) const {
   std::vector<sim::Wait> waits;
-  if (run_ && credit_ == 0)
-    waits.push_back(
-        {fmt::format("the dispatcher has {} flits left and no credit: PROG_CRED was seeded too low, "
-                     "or instructions marked last (and faults) returned none",
-                     left_),
-         nullptr});
-  if (run_ && tx_full()) waits.push_back({"the dispatcher's TX FIFO is full", nullptr});
-  if (out_valid_)
-    waits.push_back({fmt::format("the agent's {} flit for ({},{}) is not taken by the mesh",
-                                 arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()),
-                     nullptr});
-  // No waits, but what often explains one.
-  const auto note = [&](std::uint64_t count, const char* what) {
-    if (count != 0) waits.push_back({fmt::format("note: {}x {}", count, what), nullptr});
+  const auto add = [&](std::string_view part, std::string_view kind, std::string what) -> sim::Wait& {
+    waits.push_back({.what = std::move(what), .part = std::string(part), .kind = kind});
+    return waits.back();
   };
-  note(kicks_in_run_, "a kick was ignored because a dispatch was running: poll PROG_STAT run == 0 before it");
-  note(kicks_empty_, "a kick was ignored because PROG_LEN was 0");
-  note(
-      sends_ignored_,
-      "a mailbox send was ignored, a dispatch was running or the TX FIFO full: poll PROG_STAT and TX_STATUS");
-  note(redirects_, "PROG_DST was changed while a dispatch was running: the rest of its flits went elsewhere");
-  note(signals_cleared_,
-       "a signal is missing in SIG_DONE, which was cleared in the cycle it came: clear it when idle");
-  note(rx_lost_, "a flit was lost because the receive mailbox was full: read it before asking for more");
+  if (run_ && credit_ == 0) {
+    // A credit comes back when a node completes an instruction.
+    bool asked = false;
+    for (unsigned node = 0; node < ledger_.outstanding.size(); ++node) {
+      if (ledger_.outstanding[node] == 0) continue;
+      const arch::Coord at = arch::Coord::from_node_byte(node);
+      sim::Wait& wait = add("dispatcher", "credit",
+                            fmt::format("the dispatcher has {} flits left and no credit: {} instructions of ({},{}) "
+                                        "are not complete",
+                                        left_, ledger_.outstanding[node], at.x, at.y));
+      wait.node = at;
+      wait.on_part = "sequencer";
+      wait.since = starved_since_;
+      asked = true;
+    }
+    if (!asked)
+      add("dispatcher", "no-credit", fmt::format("the dispatcher has {} flits left and no credit", left_)).since =
+          starved_since_;
+  }
+  if (run_ && tx_full())
+    add("dispatcher", "tx-full", "the dispatcher's TX FIFO is full").on_part = memory::kClientOutput;
+  if (out_valid_)
+    add(memory::kClientOutput, "output",
+        fmt::format("the agent's {} flit for ({},{}) is not taken by the mesh", arch::flit_type_name(out_.type_code()),
+                    out_.dst_x(), out_.dst_y()));
   return waits;
 }
 
