@@ -79,6 +79,9 @@ void MatmulCluster::check_program(Cycle now) {
       batch_inst_ = i;
     }
   } else if (i.is(ClusterOp::kDrain)) {
+    if (i.dnode && i.dbuf == 2 && i.dst_x == params_.at.x && i.dst_y == params_.at.y && i.dfin == 0)
+      report(now, "peer-to-itself",
+             "a DRAIN to buffer 2 of the cluster itself: its drain and its receiver may wait for each other");
     if (i.n > params_.tiles && !i.fuse)
       report(now, "drain-too-long",
              fmt::format("DRAIN of {} sub-tiles; the cluster holds {}", i.n, params_.tiles));

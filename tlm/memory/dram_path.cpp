@@ -422,7 +422,11 @@ void DramPath::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
     if (r.wires->ar_valid) add("grant", fmt::format("requester {}: read at {:#x} not granted", i, r.wires->ar_addr));
     if (r.wires->aw_valid) add("grant", fmt::format("requester {}: write at {:#x} not granted", i, r.wires->aw_addr));
   }
-  if (staging_ != nullptr) staging_->waits(waits);
+  if (staging_ != nullptr) {
+    const std::size_t before = waits.size();
+    staging_->waits(waits);
+    for (std::size_t k = before; k < waits.size(); ++k) waits[k].part = "dram";
+  }
   for (const auto& fifo : r_)
     if (!fifo.empty() && !requesters_[fifo.head().id].wires->r_ready)
       add("data-not-taken", fmt::format("read data of requester {} is not taken{}", fifo.head().id,

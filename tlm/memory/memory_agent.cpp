@@ -242,6 +242,11 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
       interlink_->take(flit, p);
       remote_round_robin_ = (p + 1) % count;
     } else {
+    ++a.flits_in[a.links.in->data().type_code()];
+    if (a.links.in->data().dst() != config_.ports[p]) a.misaddressed.add(now, a.links.in->data());
+    if (memory)
+      accepted[p] = &a.links.in->data();
+    else
       give_to_client(now, p);
     }
   }
@@ -319,6 +324,10 @@ void MemoryAgent::visit(sim::Archive& archive) {
       }
       archive.counter("client_responses", a.client_responses, "flits",
                       "MEM_RD_RESP flits among them that a mailbox or another mesh sent");
+                      "MEM_RD_RESP flits among them that a mailbox sent");
+      archive.counter("misaddressed", a.misaddressed.count, "flits",
+                      "flits taken that were sent to a place where no unit is, or to another one");
+      archive.scope("misaddressed", [&] { a.misaddressed.visit(archive); });
       archive.counter("lost", a.lost, "flits",
                       "flits accepted for the control agent and dropped because it was full or absent");
     });

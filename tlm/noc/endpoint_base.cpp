@@ -185,6 +185,7 @@ Cycle EndpointBase::end(Cycle now) {
 void EndpointBase::take_inbound(Cycle now) {
   if (!links_.in->transfers()) return;
   const Flit& flit = links_.in->data();
+  if (flit.dst() != params_.at) misaddressed_.add(now, flit);
   switch (flit.type()) {
     case FlitType::kCuInst:
       inst_.push(now, flit);
@@ -230,6 +231,9 @@ void EndpointBase::visit(sim::Archive& a) {
   a.counter("ctrl_replies", replies_, "flits", "CU_CTRL requests answered.");
   a.counter("ctrl_lost", replies_lost_, "flits", "CU_CTRL requests lost because a reply was pending.");
   a.counter("acks_dropped", acks_, "flits", "Write acknowledges dropped at the mesh face.");
+  a.counter("misaddressed", misaddressed_.count, "flits",
+            "Flits taken that were sent to a place where no unit is, or to another one.");
+  a.scope("misaddressed", [&] { misaddressed_.visit(a); });
   a.counter("completions_lost", completions_lost_, "instructions",
             "Retirements with no instruction in flight.");
 }

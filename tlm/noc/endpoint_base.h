@@ -11,6 +11,7 @@
 #include "arch/encoding/codes.h"
 #include "arch/encoding/quirks.h"
 #include "arch/flit.h"
+#include "tlm/noc/misaddressed.h"
 #include "tlm/sim/fifo.h"
 #include "tlm/sim/link.h"
 #include "tlm/sim/unit.h"
@@ -64,6 +65,8 @@ class EndpointReports {
   virtual ~EndpointReports() = default;
   virtual const EndpointMisuseLog& misuse() const = 0;
   virtual std::vector<QuirkHits> quirk_hits() const { return {}; }  // only those met
+  // The part every compute unit has (misaddressed flits, lost CU_CTRL requests).
+  virtual const class EndpointBase* endpoint() const { return nullptr; }
 };
 
 // A CU_SIGNAL flit (fabric.md sections 3.5 and 9).
@@ -120,6 +123,10 @@ class EndpointBase {
   // Nothing queued in either direction and nothing in flight.
   bool idle() const;
 
+  // Flits taken that were sent to another place, and CU_CTRL requests lost because a reply was pending.
+  const Misaddressed& misaddressed() const { return misaddressed_; }
+  std::uint64_t replies_lost() const { return replies_lost_; }
+
   void sync(sim::Cycle now) { account(now); }
   void visit(sim::Archive& archive);
   // Whether a full queue keeps every flit out (but an acknowledge of a cluster).
@@ -159,6 +166,7 @@ class EndpointBase {
   // What the wires show.
   bool shown_busy_ = false, out_fresh_ = false;
 
+  Misaddressed misaddressed_;
   sim::Cycle accounted_ = 0;  // cycles below are in busy_cycles_
   std::uint64_t retired_ = 0, busy_cycles_ = 0, signals_ = 0, replies_ = 0, replies_lost_ = 0, acks_ = 0,
                 completions_lost_ = 0;

@@ -103,7 +103,8 @@ void RouterCore::visit(unsigned router, sim::Archive& archive, sim::Cycle now) {
   archive.counter("granted", state.granted, "flits", "Flits that won an output of this router");
   archive.counter("conflicts", state.conflicts, "cycles",
                   "Grants in which at least one more input wanted the same output");
-  archive.counter("lost", state.lost, "flits", "Flits sent into an empty slot, where the machine loses them");
+  archive.counter("lost", state.lost.count, "flits", "Flits sent into an empty slot, where the machine loses them");
+  archive.scope("lost", [&] { state.lost.visit(archive); });
 }
 
 // Parts: "out SIDE" the output registers, "in SIDE" the inputs.
@@ -138,11 +139,6 @@ std::vector<sim::Wait> RouterCore::waits(unsigned router) const {
                        .on_part = fmt::format("out {}", kPortNames[in.out]),
                        .kind = "router-input"});
   }
-  if (routers_[router].lost != 0)  // fabric.md section 6.1
-    waits.push_back({.what = fmt::format("{}x a flit was lost because nothing is attached where it was sent",
-                                         routers_[router].lost),
-                     .kind = "flit-lost",
-                     .note = true});
   return waits;
 }
 

@@ -13,6 +13,8 @@
 #include "arch/error.h"
 #include "arch/program/program.h"
 #include "tlm/orchestrator/program_script.h"
+#include "tlm/platform/activity.h"
+#include "tlm/platform/diagnosis.h"
 #include "tlm/platform/system.h"
 
 namespace ktpu::platform {
@@ -24,6 +26,9 @@ struct RunLimits {
 
 struct RunResult {
   arch::ExitStatus status = arch::ExitStatus::kOk;
+  Verdict verdict = Verdict::kStopped;
+  std::string cause;                     // id of the cause found (causes.h); empty: none
+  std::string where;                     // the node it was found at
   std::string message;                   // empty when kOk; else what happened, where, why and what to do
   std::vector<std::string> notes;        // misuse and quirks that did not end the run, one line each
   sim::Cycle cycles = 0;                 // simulated
@@ -67,8 +72,10 @@ class Runner {
   void finish(arch::ExitStatus status, std::string message);
   void finish_normally();
   std::string faults() const;
-  std::string blocked() const;
   bool waits_for_world() const;
+  void finish(arch::ExitStatus status, const Diagnosis& diagnosis);
+  // Faults and notes so far, as further lines of a message.
+  std::string findings_text() const;
 
   System& system_;
   const arch::Program* program_;
@@ -78,8 +85,7 @@ class Runner {
   RunResult result_;
   bool finished_ = false;
   bool host_less_ = false;
-  std::uint64_t last_progress_ = 0;
-  sim::Cycle progress_at_ = 0;
+  Activity activity_;
   sim::Cycle next_check_ = 0;
 };
 
