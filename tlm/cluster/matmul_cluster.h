@@ -49,11 +49,11 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
   // Before the run, or while idle. Null: none.
   void set_probe(ClusterProbe* probe) { probe_ = probe; }
   // Kinds: fill-too-long, fill-past-bank, gemm-past-bank, too-many-tiles, drain-too-long, emit-on-load,
-  // emit-to-buffer-2, emit-without-drain, drain-over-batch, fused-drain-count, fused-drain-destination, peer-to-itself (an
-  // instruction against section 15); tile-never-loaded, reuse-distance, l1-write-under-sweep,
-  // streams-interleaved (what came of it). The unit goes on as the machine would.
+  // emit-to-buffer-2, emit-without-drain, drain-over-batch, fused-drain-count, fused-drain-destination,
+  // peer-to-itself (an instruction against section 15); tile-never-loaded, reuse-distance,
+  // l1-write-under-sweep, streams-interleaved (what came of it). The unit goes on as the machine would.
   const noc::EndpointMisuseLog& misuse() const override { return misuse_; }
-  const noc::EndpointBase* endpoint() const override { return &base_; }
+  const noc::EndpointBase* endpoint_base() const override { return &base_; }
   std::vector<noc::QuirkHits> quirk_hits() const override;  // C1
   // d_out of section 9.1: results issued and not yet taken by the write port, modulo 2^16.
   unsigned results_outstanding() const { return d_out_; }
@@ -164,7 +164,7 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
 
   // Sequencer.
   State state_ = State::kIdle;
-  bool entered_ = false;    // first cycle of a state entered from idle: inst_ready
+  bool entered_ = false;       // first cycle of a state entered from idle: inst_ready
   sim::Cycle entered_at_ = 0;  // of the current instruction
   bool exec_done_ = false;     // pulse register
   bool exec_fault_ = false;

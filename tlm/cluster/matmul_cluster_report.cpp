@@ -148,11 +148,12 @@ std::vector<sim::Wait> MatmulCluster::waits(Cycle now) const {
   std::vector<sim::Wait> list;
   if (state_ != State::kIdle && state_ != State::kDone) sequencer_waits(now, list);
   if (sweep_.running() && stalled())
-    list.push_back({.what = fmt::format("the running sweep, {} of {} commands issued: {} results before it to leave",
-                                        sweep_.issued(), sweep_.total(), d_out_),
-                    .part = "sweep",
-                    .on_part = "results",
-                    .kind = "results"});
+    list.push_back(
+        {.what = fmt::format("the running sweep, {} of {} commands issued: {} results before it to leave",
+                             sweep_.issued(), sweep_.total(), d_out_),
+         .part = "sweep",
+         .on_part = "results",
+         .kind = "results"});
   if (drain_busy()) result_waits(list);
   receiver_waits(list);
   base_.waits(now, list);
@@ -172,7 +173,8 @@ void MatmulCluster::sequencer_waits(Cycle now, std::vector<sim::Wait>& list) con
   };
   const auto sweep_before = [&](bool gemm_too) {
     if (gemm_too ? gemm_busy(now) : sweep_busy(now))
-      add("sweep", fmt::format("the sweep before to end, {} of {} commands issued", sweep_.issued(), sweep_.total()),
+      add("sweep",
+          fmt::format("the sweep before to end, {} of {} commands issued", sweep_.issued(), sweep_.total()),
           "sweep");
     if (peer_.peer_open())
       add("peer-stream",
@@ -188,7 +190,8 @@ void MatmulCluster::sequencer_waits(Cycle now, std::vector<sim::Wait>& list) con
       const std::string placed = fmt::format("{} of {} entries placed; ", received_, inst_.eff_n());
       if (asks != params_.at)
         add("shared-fill",
-            placed + fmt::format("the responses to the request of ({},{}), which asks for the group", asks.x, asks.y),
+            placed + fmt::format("the responses to the request of ({},{}), which asks for the group", asks.x,
+                                 asks.y),
             "sequencer", asks);
       else if (request_valid_)
         add("fill-request", placed + "its read request has not left", "output");
@@ -210,7 +213,8 @@ void MatmulCluster::sequencer_waits(Cycle now, std::vector<sim::Wait>& list) con
       break;
     case State::kDrainWait:
       if (barrier_)
-        add("batch", fmt::format("{} of {} results were taken by the write port", write_back_.taken(), barrier_n_),
+        add("batch",
+            fmt::format("{} of {} results were taken by the write port", write_back_.taken(), barrier_n_),
             "results");
       else if (drain_busy())
         add("results", fmt::format("{} results to leave", d_out_), "results");
@@ -231,12 +235,14 @@ void MatmulCluster::result_waits(std::vector<sim::Wait>& list) const {
     wait.kind = "write-back";
     wait.on_part = "output";
   } else if (sweep_.running() && !stalled()) {
-    wait.what = fmt::format("results of the running sweep, {} of {} commands issued", sweep_.issued(), sweep_.total());
+    wait.what = fmt::format("results of the running sweep, {} of {} commands issued", sweep_.issued(),
+                            sweep_.total());
     wait.kind = "sweep";
     wait.on_part = "sweep";
   } else {
     // Counted as issued, or awaited by a barrier, but nothing in the unit makes them.
-    wait.what = fmt::format("{} results that no command makes", barrier_ ? barrier_n_ - write_back_.taken() : d_out_);
+    wait.what =
+        fmt::format("{} results that no command makes", barrier_ ? barrier_n_ - write_back_.taken() : d_out_);
     wait.kind = "no-results";
   }
   list.push_back(std::move(wait));

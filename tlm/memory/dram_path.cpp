@@ -419,8 +419,10 @@ void DramPath::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
     if (r.in_flight != 0)
       add("dram-data", fmt::format("requester {}: {} reads in flight, {} words of the first still to come", i,
                                    r.in_flight, r.tracks[r.track_head].beats));
-    if (r.wires->ar_valid) add("grant", fmt::format("requester {}: read at {:#x} not granted", i, r.wires->ar_addr));
-    if (r.wires->aw_valid) add("grant", fmt::format("requester {}: write at {:#x} not granted", i, r.wires->aw_addr));
+    if (r.wires->ar_valid)
+      add("grant", fmt::format("requester {}: read at {:#x} not granted", i, r.wires->ar_addr));
+    if (r.wires->aw_valid)
+      add("grant", fmt::format("requester {}: write at {:#x} not granted", i, r.wires->aw_addr));
   }
   if (staging_ != nullptr) {
     const std::size_t before = waits.size();

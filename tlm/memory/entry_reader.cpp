@@ -203,8 +203,8 @@ void EntryReader::waits(std::vector<sim::Wait>& waits) const {
          .kind = "output"});
   if (state_ == State::kFill && beats_ < entry_beats_)
     waits.push_back(
-        {.what = fmt::format("entry read for ({},{}): {} of {} beats of entry {} of {} received", destination_[0].x,
-                             destination_[0].y, beats_, entry_beats_, entry_, total_),
+        {.what = fmt::format("entry read for ({},{}): {} of {} beats of entry {} of {} received",
+                             destination_[0].x, destination_[0].y, beats_, entry_beats_, entry_, total_),
          .part = "reads",
          .on_part = "dram",
          .kind = "dram-read"});

@@ -92,7 +92,7 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
     std::uint64_t client_responses = 0;  // MEM_RD_RESP flits of the control agent and of other meshes
     std::uint64_t client_responses = 0;  // MEM_RD_RESP flits of the control agent
     noc::Misaddressed misaddressed;
-    std::uint64_t lost = 0;              // accepted, but the control agent was full or absent
+    std::uint64_t lost = 0;  // accepted, but the control agent was full or absent
     Shown shown = Shown::kNothing;
   };
   unsigned port_on_row(const arch::Flit& flit) const;

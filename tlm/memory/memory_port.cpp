@@ -267,8 +267,8 @@ void MemoryPort::visit(sim::Archive& archive) {
                   "writes to an aperture that nothing serves: taken and never acknowledged");
 }
 
-// Parts: input, read queue, reads (what runs of them), write queue, write slots, writes (the burst that runs),
-// output. The way to memory is the agent's part "dram".
+// Parts: input, read queue, reads (what runs of them), write queue, write slots, writes (the burst that
+// runs), output. The way to memory is the agent's part "dram".
 void MemoryPort::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
   const auto add = [&waits](std::string_view kind, const char* part, const char* on_part, std::string what) {
     waits.push_back({.what = std::move(what), .part = part, .on_part = on_part, .kind = kind});
@@ -277,14 +277,15 @@ void MemoryPort::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
   reader_.waits(waits);
   if (wedged_)
     add("no-slot", "write queue", "",
-        fmt::format("data from ({},{}) at the head of the write queue has no open write", writes_in_.head().src_x(),
-                    writes_in_.head().src_y()));
+        fmt::format("data from ({},{}) at the head of the write queue has no open write",
+                    writes_in_.head().src_x(), writes_in_.head().src_y()));
   else if (writes_in_.readable(now) && slots_.full())
     add("slots-full", "write queue", "write slots",
         fmt::format("a write from ({},{}) at the head of the write queue finds all {} write slots taken",
                     writes_in_.head().src_x(), writes_in_.head().src_y(), kWriteSlots));
   if (reads_.readable(now))
-    add("read-queue", "read queue", "reads", fmt::format("{} requests behind the one that runs", reads_.size()));
+    add("read-queue", "read queue", "reads",
+        fmt::format("{} requests behind the one that runs", reads_.size()));
   if (state_ == State::kWrite)
     add("dram-write", "writes", response_ ? "output" : "dram",
         fmt::format("the write at {:#x}: {}", wires_.aw_addr,
@@ -293,12 +294,15 @@ void MemoryPort::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
     add("dram-read", "reads", skid_size_ != 0 ? "output" : "dram",
         fmt::format("plain read: {} words to come", plain_left_));
   if (reads_.size() >= kBusyFrom)
-    add("queue-full", "input", "read queue", fmt::format("room in its read queue ({} requests)", reads_.size()));
+    add("queue-full", "input", "read queue",
+        fmt::format("room in its read queue ({} requests)", reads_.size()));
   if (writes_in_.size() >= kBusyFrom)
-    add("queue-full", "input", "write queue", fmt::format("room in its write queue ({} flits)", writes_in_.size()));
+    add("queue-full", "input", "write queue",
+        fmt::format("room in its write queue ({} flits)", writes_in_.size()));
   if (out_valid_)
     add("output", "output", "",
-        fmt::format("a {} for ({},{}) to leave", arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()));
+        fmt::format("a {} for ({},{}) to leave", arch::flit_type_name(out_.type_code()), out_.dst_x(),
+                    out_.dst_y()));
 }
 
 }  // namespace ktpu::memory

@@ -91,8 +91,8 @@ void WriteSlots::waits(std::vector<sim::Wait>& waits) const {
   for (std::uint32_t open = open_; open != 0; open &= open - 1) {
     const auto index = static_cast<unsigned>(std::countr_zero(open));
     const WriteSlot& s = slots_[index];
-    waits.push_back({.what = fmt::format("write slot {}: {} of {} data flits from ({},{}) received", index, s.count,
-                                         s.length, s.src.x, s.src.y),
+    waits.push_back({.what = fmt::format("write slot {}: {} of {} data flits from ({},{}) received", index,
+                                         s.count, s.length, s.src.x, s.src.y),
                      .part = "write slots",
                      .on_part = "output",
                      .kind = "write-data",

@@ -247,15 +247,17 @@ void EndpointBase::waits(Cycle now, std::vector<sim::Wait>& list) const {
                     .over = links_.out});
   if (now < ready_at_) return;
   if (inst_.full())
-    list.push_back({.what = fmt::format("room in its instruction FIFO ({} flits); its input is blocked", inst_.size()),
-                    .part = "input",
-                    .on_part = "sequencer",
-                    .kind = "inst-fifo-full"});
+    list.push_back(
+        {.what = fmt::format("room in its instruction FIFO ({} flits); its input is blocked", inst_.size()),
+         .part = "input",
+         .on_part = "sequencer",
+         .kind = "inst-fifo-full"});
   if (recv_.full())
-    list.push_back({.what = fmt::format("room in its receive FIFO ({} flits); its input is blocked", recv_.size()),
-                    .part = "input",
-                    .on_part = "receiver",
-                    .kind = "recv-fifo-full"});
+    list.push_back(
+        {.what = fmt::format("room in its receive FIFO ({} flits); its input is blocked", recv_.size()),
+         .part = "input",
+         .on_part = "receiver",
+         .kind = "recv-fifo-full"});
 }
 
 }  // namespace ktpu::noc

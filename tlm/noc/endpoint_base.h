@@ -66,7 +66,7 @@ class EndpointReports {
   virtual const EndpointMisuseLog& misuse() const = 0;
   virtual std::vector<QuirkHits> quirk_hits() const { return {}; }  // only those met
   // The part every compute unit has (misaddressed flits, lost CU_CTRL requests).
-  virtual const class EndpointBase* endpoint() const { return nullptr; }
+  virtual const class EndpointBase* endpoint_base() const { return nullptr; }
 };
 
 // A CU_SIGNAL flit (fabric.md sections 3.5 and 9).

@@ -106,7 +106,7 @@ class RouterCore {
   };
   static constexpr unsigned kRank = 8;  // one rank; the bits below it hold the direction
   struct RouterState {
-    Misaddressed lost;  // sent into an empty slot
+    Misaddressed lost;          // sent into an empty slot
     std::uint64_t granted = 0;  // sums over its outputs, when somebody reads them
     std::uint64_t conflicts = 0;
     RouterParams params;

@@ -103,7 +103,8 @@ void RouterCore::visit(unsigned router, sim::Archive& archive, sim::Cycle now) {
   archive.counter("granted", state.granted, "flits", "Flits that won an output of this router");
   archive.counter("conflicts", state.conflicts, "cycles",
                   "Grants in which at least one more input wanted the same output");
-  archive.counter("lost", state.lost.count, "flits", "Flits sent into an empty slot, where the machine loses them");
+  archive.counter("lost", state.lost.count, "flits",
+                  "Flits sent into an empty slot, where the machine loses them");
   archive.scope("lost", [&] { state.lost.visit(archive); });
 }
 
@@ -121,17 +122,19 @@ std::vector<sim::Wait> RouterCore::waits(unsigned router) const {
     const Input& in = in_[port];
     if (held_up(port)) {
       const arch::Flit& held = flit(out_[port].slot);
-      waits.push_back({.what = fmt::format("output {} holds a {} flit for ({},{}) that is not taken", kPortNames[p],
-                                           arch::flit_type_name(held.type_code()), held.dst_x(), held.dst_y()),
-                       .on = out_link_[port]->receiver(),
-                       .part = fmt::format("out {}", kPortNames[p]),
-                       .kind = "output",
-                       .over = out_link_[port]});
+      waits.push_back(
+          {.what = fmt::format("output {} holds a {} flit for ({},{}) that is not taken", kPortNames[p],
+                               arch::flit_type_name(held.type_code()), held.dst_x(), held.dst_y()),
+           .on = out_link_[port]->receiver(),
+           .part = fmt::format("out {}", kPortNames[p]),
+           .kind = "output",
+           .over = out_link_[port]});
     }
     if (in.count != 0 && in.wedged)
-      waits.push_back({.what = fmt::format("input {} holds a flit whose turn the router never grants", kPortNames[p]),
-                       .part = fmt::format("in {}", kPortNames[p]),
-                       .kind = "turn-refused"});
+      waits.push_back(
+          {.what = fmt::format("input {} holds a flit whose turn the router never grants", kPortNames[p]),
+           .part = fmt::format("in {}", kPortNames[p]),
+           .kind = "turn-refused"});
     else if (in.count != 0 && held_up(port_of(router, in.out)))
       waits.push_back({.what = fmt::format("input {}: {} flits behind output {}", kPortNames[p], in.count,
                                            kPortNames[in.out]),

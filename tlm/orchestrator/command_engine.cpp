@@ -176,7 +176,8 @@ void CommandEngine::visit(sim::Archive& a) {
 
 std::optional<PendingPoll> CommandEngine::pending_poll() const {
   const Command& c = ram_[pc_];
-  if (state_ == State::kIdle || c.opcode != static_cast<std::uint64_t>(reg::CommandOp::kPoll)) return std::nullopt;
+  if (state_ == State::kIdle || c.opcode != static_cast<std::uint64_t>(reg::CommandOp::kPoll))
+    return std::nullopt;
   return PendingPoll{.offset = static_cast<std::uint32_t>(c.address & 0xFFFF),
                      .mask = c.mask,
                      .want = c.data,
@@ -188,7 +189,8 @@ std::optional<PendingPoll> CommandEngine::pending_poll() const {
 std::vector<sim::Wait> CommandEngine::waits(sim::Cycle) const {
   const auto poll = pending_poll();
   if (!poll) return {};
-  return {{.what = fmt::format("command {}: {}", pc_, poll_text(poll->offset, poll->mask, poll->want, poll->last)),
+  return {{.what = fmt::format("command {}: {}", pc_,
+                               poll_text(poll->offset, poll->mask, poll->want, poll->last)),
            .kind = "poll",
            .since = poll->since}};
 }

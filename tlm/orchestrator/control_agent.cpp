@@ -368,25 +368,26 @@ std::vector<sim::Wait> ControlAgent::waits(sim::Cycle) const {
     for (unsigned node = 0; node < ledger_.outstanding.size(); ++node) {
       if (ledger_.outstanding[node] == 0) continue;
       const arch::Coord at = arch::Coord::from_node_byte(node);
-      sim::Wait& wait = add("dispatcher", "credit",
-                            fmt::format("the dispatcher has {} flits left and no credit: {} instructions of ({},{}) "
-                                        "are not complete",
-                                        left_, ledger_.outstanding[node], at.x, at.y));
+      sim::Wait& wait =
+          add("dispatcher", "credit",
+              fmt::format("the dispatcher has {} flits left and no credit: {} instructions of ({},{}) "
+                          "are not complete",
+                          left_, ledger_.outstanding[node], at.x, at.y));
       wait.node = at;
       wait.on_part = "sequencer";
       wait.since = starved_since_;
       asked = true;
     }
     if (!asked)
-      add("dispatcher", "no-credit", fmt::format("the dispatcher has {} flits left and no credit", left_)).since =
-          starved_since_;
+      add("dispatcher", "no-credit", fmt::format("the dispatcher has {} flits left and no credit", left_))
+          .since = starved_since_;
   }
   if (run_ && tx_full())
     add("dispatcher", "tx-full", "the dispatcher's TX FIFO is full").on_part = memory::kClientOutput;
   if (out_valid_)
     add(memory::kClientOutput, "output",
-        fmt::format("the agent's {} flit for ({},{}) is not taken by the mesh", arch::flit_type_name(out_.type_code()),
-                    out_.dst_x(), out_.dst_y()));
+        fmt::format("the agent's {} flit for ({},{}) is not taken by the mesh",
+                    arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()));
   return waits;
 }
 

@@ -53,9 +53,9 @@ class ControlAgent final : public memory::AgentClient {
   // The dispatcher as it stands, and what it was asked for.
   struct Dispatcher {
     bool run;
-    std::uint32_t left;    // flits not yet sent, while it runs
+    std::uint32_t left;  // flits not yet sent, while it runs
     std::uint32_t credit;
-    arch::Coord to;        // PROG_DST
+    arch::Coord to;            // PROG_DST
     sim::Cycle starved_since;  // first cycle without credit of the present stall; kNever: none
   };
   Dispatcher dispatcher() const {
@@ -119,8 +119,8 @@ class ControlAgent final : public memory::AgentClient {
   std::array<std::uint64_t, 2> read_q_{};  // read data registers, one a bus
   std::vector<Fault> faults_;
 
-  std::uint64_t dispatched_ = 0, signals_ = 0, mailbox_sent_ = 0, mailbox_received_ = 0,
-                starved_cycles_ = 0, writes_ = 0, reads_ = 0;
+  std::uint64_t dispatched_ = 0, signals_ = 0, mailbox_sent_ = 0, mailbox_received_ = 0, starved_cycles_ = 0,
+                writes_ = 0, reads_ = 0;
   DispatchLedger ledger_;
   sim::Cycle starved_since_ = sim::kNever;
 };

@@ -15,8 +15,8 @@ struct PendingPoll {
   bool engine = false;       // of a command engine's registers; else of a control agent's
   std::uint32_t offset = 0;  // register
   std::uint64_t mask = 0, want = 0, last = 0;
-  std::uint64_t reads = 0;   // so far; `last` means nothing before the first
-  sim::Cycle since = 0;      // first read
+  std::uint64_t reads = 0;  // so far; `last` means nothing before the first
+  sim::Cycle since = 0;     // first read
   // (value & mask) == want can never hold, whatever is read.
   bool impossible() const { return (want & ~mask) != 0; }
 };

@@ -204,8 +204,10 @@ void ProgramScript::read_data(sim::Cycle now, std::uint64_t value) {
 std::optional<PendingPoll> ProgramScript::pending_poll() const {
   if (ended_ || !polling_) return std::nullopt;
   const std::uint8_t mesh = program_.steps[step_].mesh;
-  return PendingPoll{mesh,       poll_.bus == buses_[mesh].engine, poll_.offset, poll_.mask, poll_.want,
-                     poll_.last, poll_.reads,                      poll_.since};
+  return PendingPoll{mesh,         poll_.bus == buses_[mesh].engine,
+                     poll_.offset, poll_.mask,
+                     poll_.want,   poll_.last,
+                     poll_.reads,  poll_.since};
 }
 
 std::string ProgramScript::waiting_for() const {

@@ -7,11 +7,14 @@
 
 namespace ktpu::platform {
 
-Activity::Activity(System& system) : system_(system), moved_at_(system.engine().now()), worked_at_(moved_at_) {
+Activity::Activity(System& system)
+    : system_(system), moved_at_(system.engine().now()), worked_at_(moved_at_) {
   std::vector<const sim::Unit*> fabric;
   for (const MeshSystem& mesh : system.meshes())
     fabric.insert(fabric.end(), mesh.routers.begin(), mesh.routers.end());
-  const auto is_traffic = [](const sim::Unit* unit) { return dynamic_cast<const traffic::Node*>(unit) != nullptr; };
+  const auto is_traffic = [](const sim::Unit* unit) {
+    return dynamic_cast<const traffic::Node*>(unit) != nullptr;
+  };
   for (const sim::Unit* unit : system.engine().units())
     if (!is_traffic(unit) && std::find(fabric.begin(), fabric.end(), unit) == fabric.end() &&
         !unit->name().ends_with("fabric"))

@@ -15,7 +15,8 @@ using cluster::MatmulCluster;
 using Edge = WaitGraph::Edge;
 
 Evidence at(const Scene& scene, const Edge& edge, std::string what = {}) {
-  return {scene.graph.nodes()[edge.from].name, what.empty() ? edge.what : std::move(what), edge.since, edge.from};
+  return {scene.graph.nodes()[edge.from].name, what.empty() ? edge.what : std::move(what), edge.since,
+          edge.from};
 }
 
 // One piece of evidence for each edge of a kind that `holds` for.
@@ -48,7 +49,8 @@ Found stuck_after(const Scene& scene, std::initializer_list<std::string_view> mi
   for (const Edge& edge : scene.graph.edges()) {
     const sim::Unit* unit = scene.graph.nodes()[edge.from].unit;
     if (std::find(kinds.begin(), kinds.end(), edge.kind) == kinds.end()) continue;
-    if (std::none_of(misuse.begin(), misuse.end(), [&](std::string_view m) { return noted(unit, m); })) continue;
+    if (std::none_of(misuse.begin(), misuse.end(), [&](std::string_view m) { return noted(unit, m); }))
+      continue;
     if (std::none_of(found.begin(), found.end(),
                      [&](const Evidence& e) { return scene.graph.nodes()[e.node].unit == unit; }))
       found.push_back(at(scene, edge));
@@ -64,13 +66,18 @@ Found fill_of_256(const Scene& scene) {
     return unit != nullptr && unit->instruction().n > 255;
   });
 }
-Found emit_on_load(const Scene& scene) { return stuck_after(scene, {"emit-on-load"}, {"no-results", "results", "batch"}); }
-Found fused_drain_count(const Scene& scene) { return stuck_after(scene, {"fused-drain-count"}, {"no-results", "batch"}); }
+Found emit_on_load(const Scene& scene) {
+  return stuck_after(scene, {"emit-on-load"}, {"no-results", "results", "batch"});
+}
+Found fused_drain_count(const Scene& scene) {
+  return stuck_after(scene, {"fused-drain-count"}, {"no-results", "batch"});
+}
 Found results_overrun(const Scene& scene) {
   return stuck_after(scene, {"emit-without-drain", "drain-over-batch"}, {"no-results", "results", "batch"});
 }
 Found peer_to_itself(const Scene& scene) {
-  return stuck_after(scene, {"peer-to-itself"}, {"peer-add", "results", "recv-fifo-full", "peer-stream", "output"});
+  return stuck_after(scene, {"peer-to-itself"},
+                     {"peer-add", "results", "recv-fifo-full", "peer-stream", "output"});
 }
 Found two_senders(const Scene& scene) {
   return stuck_after(scene, {"streams-interleaved"}, {"peer-stream", "recv-fifo-full"});
@@ -136,7 +143,8 @@ Found dead_wait(const Scene& scene) {
   for (const Edge& edge : scene.graph.edges()) {
     if (edge.kind == "time" || (edge.to != WaitGraph::kNobody && !nodes[edge.to].out.empty())) continue;
     Evidence evidence = at(scene, edge);
-    if (edge.to != WaitGraph::kNobody) evidence.what += fmt::format("; {} has nothing to do", nodes[edge.to].name);
+    if (edge.to != WaitGraph::kNobody)
+      evidence.what += fmt::format("; {} has nothing to do", nodes[edge.to].name);
     (first[edge.from] ? near : far).push_back(std::move(evidence));
   }
   near.insert(near.end(), far.begin(), far.end());

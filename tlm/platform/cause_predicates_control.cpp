@@ -36,14 +36,15 @@ Found of_dispatchers(const Scene& scene, bool seeded) {
       if (scene.graph.edges()[e].kind == "credit") return;
     std::string what = fmt::format("{} flits for ({},{}) are left", d.left, d.to.x, d.to.y);
     if (seeded)
-      what += fmt::format("; PROG_CRED was written as {} in cycle {}, {} flits were sent since, {} completions returned "
-                          "a credit and {} (flits marked last, faults) returned none",
-                          ledger.seed, ledger.seeded_at, ledger.pushed, ledger.returned, ledger.kept);
+      what += fmt::format(
+          "; PROG_CRED was written as {} in cycle {}, {} flits were sent since, {} completions returned "
+          "a credit and {} (flits marked last, faults) returned none",
+          ledger.seed, ledger.seeded_at, ledger.pushed, ledger.returned, ledger.kept);
     found.push_back({scene.graph.nodes()[node].name, std::move(what), d.starved_since, node});
   });
 }
 
-Found of_events(const Scene& scene, DispatchLedger::Event DispatchLedger::* event, std::string_view part,
+Found of_events(const Scene& scene, DispatchLedger::Event DispatchLedger::*event, std::string_view part,
                 std::string_view what) {
   return of_agents(scene, [&](const MeshSystem& mesh, const orchestrator::ControlAgent& agent, Found& found) {
     const DispatchLedger::Event& e = agent.ledger().*event;
@@ -67,7 +68,8 @@ Place place_of(const topo::Mesh& mesh, arch::Coord at) {
 std::string flit_text(const noc::Misaddressed& m) {
   const arch::Flit flit = m.first_flit();
   return fmt::format("{}x, first in cycle {}: a {} flit from ({},{}) for ({},{})", m.count, m.first,
-                     arch::flit_type_name(flit.type_code()), flit.src_x(), flit.src_y(), flit.dst_x(), flit.dst_y());
+                     arch::flit_type_name(flit.type_code()), flit.src_x(), flit.src_y(), flit.dst_x(),
+                     flit.dst_y());
 }
 
 // Flits that came to a unit they were not sent to, by the kind of place they were sent to.
@@ -81,11 +83,12 @@ Found of_misaddressed(const Scene& scene, Place place) {
     };
     for (const sim::Unit* unit : mesh.endpoints)
       if (const auto* reports = dynamic_cast<const noc::EndpointReports*>(unit); reports != nullptr)
-        if (const noc::EndpointBase* base = reports->endpoint(); base != nullptr)
+        if (const noc::EndpointBase* base = reports->endpoint_base(); base != nullptr)
           look(base->misaddressed(), unit->name());
     if (mesh.memory_agent != nullptr)
       for (unsigned p = 0; p < mesh.description->ports.size(); ++p)
-        look(mesh.memory_agent->misaddressed(p), memory::MemoryAgent::port_part(p, "of ") + mesh.memory_agent->name());
+        look(mesh.memory_agent->misaddressed(p),
+             memory::MemoryAgent::port_part(p, "of ") + mesh.memory_agent->name());
     for (const sim::Unit* unit : mesh.routers) {
       if (const auto* view = dynamic_cast<const noc::RouterBank::View*>(unit))
         look(view->misaddressed(), unit->name());
@@ -97,7 +100,8 @@ Found of_misaddressed(const Scene& scene, Place place) {
 }
 
 bool is_count(const orchestrator::PendingPoll& poll) {
-  return poll.offset == reg::kSigDone || (poll.offset >= reg::kNodeStatus && poll.offset < reg::kNodeStatus + 0x1000);
+  return poll.offset == reg::kSigDone ||
+         (poll.offset >= reg::kNodeStatus && poll.offset < reg::kNodeStatus + 0x1000);
 }
 
 // Signals counted and wanted, of a poll that waits for a number of them.
@@ -126,7 +130,8 @@ Found of_polls(const Scene& scene, F&& holds) {
 // Nobody is left who could change what it reads.
 bool unanswered(const Scene& scene, const Poll& poll) {
   const auto& out = scene.graph.nodes()[poll.node].out;
-  return std::all_of(out.begin(), out.end(), [&](std::size_t e) { return scene.graph.edges()[e].to == WaitGraph::kNobody; });
+  return std::all_of(out.begin(), out.end(),
+                     [&](std::size_t e) { return scene.graph.edges()[e].to == WaitGraph::kNobody; });
 }
 
 }  // namespace
@@ -139,7 +144,8 @@ Found kick_while_running(const Scene& scene) {
                    "a kick was ignored because a dispatch was running");
 }
 Found kick_empty(const Scene& scene) {
-  return of_events(scene, &DispatchLedger::kicks_empty, "dispatcher", "a kick was ignored because PROG_LEN was 0");
+  return of_events(scene, &DispatchLedger::kicks_empty, "dispatcher",
+                   "a kick was ignored because PROG_LEN was 0");
 }
 Found destination_changed(const Scene& scene) {
   return of_events(scene, &DispatchLedger::redirects, "dispatcher",
@@ -165,9 +171,10 @@ Found instruction_to_port(const Scene& scene) {
   return of_agents(scene, [&](const MeshSystem& mesh, const orchestrator::ControlAgent& agent, Found& found) {
     for (const arch::Coord port : mesh.description->ports)
       if (const std::uint32_t sent = agent.ledger().sent[port.node_byte()]; sent != 0)
-        found.push_back({mesh.memory_agent->name(),
-                         fmt::format("{} instructions were sent to the memory port at ({},{})", sent, port.x, port.y),
-                         sim::kNever, WaitGraph::kNobody});
+        found.push_back(
+            {mesh.memory_agent->name(),
+             fmt::format("{} instructions were sent to the memory port at ({},{})", sent, port.x, port.y),
+             sim::kNever, WaitGraph::kNobody});
   });
 }
 
@@ -176,7 +183,7 @@ Found control_lost(const Scene& scene) {
   for (const MeshSystem& mesh : scene.system.meshes())
     for (const sim::Unit* unit : mesh.endpoints) {
       const auto* reports = dynamic_cast<const noc::EndpointReports*>(unit);
-      const noc::EndpointBase* base = reports == nullptr ? nullptr : reports->endpoint();
+      const noc::EndpointBase* base = reports == nullptr ? nullptr : reports->endpoint_base();
       if (base == nullptr || base->replies_lost() == 0) continue;
       found.push_back({unit->name(), fmt::format("{}x a CU_CTRL request was dropped", base->replies_lost()),
                        sim::kNever, WaitGraph::kNobody});

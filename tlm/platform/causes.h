@@ -22,20 +22,20 @@ struct Scene {
 
 // One place where a cause was found.
 struct Evidence {
-  std::string where;                     // "cluster@1,1 sequencer"
-  std::string what;                      // the numbers of this case, one sentence part
-  sim::Cycle since = sim::kNever;        // first cycle, when known
+  std::string where;                      // "cluster@1,1 sequencer"
+  std::string what;                       // the numbers of this case, one sentence part
+  sim::Cycle since = sim::kNever;         // first cycle, when known
   std::size_t node = WaitGraph::kNobody;  // in the graph
 };
 
 struct Cause {
   // What a cause needs to explain a run that stands still.
   enum class Role : std::uint8_t {
-    kBlocks,  // its node is one the program waits for
-    kLost,    // the program waits for something nobody will send: something went away without a word
-    kGeneral, // what is left to say when nothing else explains it
+    kBlocks,   // its node is one the program waits for
+    kLost,     // the program waits for something nobody will send: something went away without a word
+    kGeneral,  // what is left to say when nothing else explains it
   };
-  std::string_view id;       // "credit-never-seeded"
+  std::string_view id;  // "credit-never-seeded"
   Role role;
   bool told_at_end;          // also reported when the run ends well (exit status 7 with --strict)
   std::string_view program;  // how the program looks

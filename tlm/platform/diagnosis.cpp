@@ -17,7 +17,8 @@ std::string since_text(sim::Cycle since) {
   return since == sim::kNever ? std::string() : fmt::format(", since cycle {}", since);
 }
 
-// What the program waits for is sent by nobody: a poll's way through the graph ends at one at rest, or nowhere.
+// What the program waits for is sent by nobody: a poll's way through the graph ends at one at rest, or
+// nowhere.
 bool has_open_end(const WaitGraph& graph) {
   const auto& nodes = graph.nodes();
   for (const WaitGraph::Poll& poll : graph.polls()) {
@@ -60,12 +61,14 @@ std::vector<FoundCause> find_causes(const System& system, const WaitGraph& graph
     }
     ranked.emplace_back(rank, std::move(found));
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<FoundCause> out;
   for (auto& [rank, found] : ranked) {
     // What remains to be said when nothing explains it needs no saying after something does.
     if (!out.empty() && (found.cause->role == Cause::Role::kGeneral || rank == 5)) continue;
-    if (!out.empty() && (found.cause->id == "poll-never-true" || found.cause->id == "signals-missing")) continue;
+    if (!out.empty() && (found.cause->id == "poll-never-true" || found.cause->id == "signals-missing"))
+      continue;
     out.push_back(std::move(found));
   }
   return out;
@@ -73,8 +76,8 @@ std::vector<FoundCause> find_causes(const System& system, const WaitGraph& graph
 
 std::string cause_text(const std::vector<FoundCause>& found) {
   if (found.empty()) return {};
-  std::string text = fmt::format(" {}\n  fix: {} (--explain {})", found.front().line(), found.front().cause->fix,
-                                 found.front().cause->id);
+  std::string text = fmt::format(" {}\n  fix: {} (--explain {})", found.front().line(),
+                                 found.front().cause->fix, found.front().cause->id);
   for (std::size_t k = 1; k < std::min(found.size(), 1 + kAlsoLines); ++k)
     text += fmt::format("\n  also {}", found[k].line());
   return text;
@@ -104,15 +107,18 @@ std::string_view verdict_name(Verdict verdict) {
 
 std::string FoundCause::line() const {
   const Evidence& first = evidence.front();
-  std::string text = fmt::format("[{}] at {}{}: {}", cause->id, first.where, since_text(first.since), cause->message);
+  std::string text =
+      fmt::format("[{}] at {}{}: {}", cause->id, first.where, since_text(first.since), cause->message);
   if (!first.what.empty()) text += fmt::format("; {}", first.what);
   for (std::size_t k = 1; k < std::min(evidence.size(), kEvidenceLines); ++k)
     text += fmt::format("; {}: {}", evidence[k].where, evidence[k].what);
-  if (evidence.size() > kEvidenceLines) text += fmt::format("; and {} places more", evidence.size() - kEvidenceLines);
+  if (evidence.size() > kEvidenceLines)
+    text += fmt::format("; and {} places more", evidence.size() - kEvidenceLines);
   return text;
 }
 
-Diagnosis diagnose_stand(System& system, bool starved, const Activity::Held& held, std::string_view headline) {
+Diagnosis diagnose_stand(System& system, bool starved, const Activity::Held& held,
+                         std::string_view headline) {
   system.engine().sync();
   const WaitGraph graph(system);
   Diagnosis d;
@@ -121,22 +127,24 @@ Diagnosis diagnose_stand(System& system, bool starved, const Activity::Held& hel
   std::string why;
   if (starved) {
     // Others move. If what stands is explained all the same, it would stand without them, too.
-    const bool explained = held.link == nullptr && !d.causes.empty() && d.causes.front().cause->id != "dead-wait";
+    const bool explained =
+        held.link == nullptr && !d.causes.empty() && d.causes.front().cause->id != "dead-wait";
     if (!explained) {
       d.verdict = Verdict::kStarvation;
       d.causes.clear();
       why = held.link == nullptr
                 ? std::string(" the program waits for units that do nothing, while others go on")
-                : fmt::format(" at {}, since cycle {} or before: its {} flit for ({},{}) is not taken, while others "
-                              "are\n  fix: give it a share: less load, or another way (fabric.md 7.2: the arbiter's "
-                              "turn depends on the cycle alone)",
-                              held.link->sender()->name(), held.since,
-                              arch::flit_type_name(held.link->data().type_code()), held.link->data().dst_x(),
-                              held.link->data().dst_y());
+                : fmt::format(
+                      " at {}, since cycle {} or before: its {} flit for ({},{}) is not taken, while others "
+                      "are\n  fix: give it a share: less load, or another way (fabric.md 7.2: the arbiter's "
+                      "turn depends on the cycle alone)",
+                      held.link->sender()->name(), held.since,
+                      arch::flit_type_name(held.link->data().type_code()), held.link->data().dst_x(),
+                      held.link->data().dst_y());
     }
   }
-  d.text = fmt::format("{}:{}{}\n{}. Who waits for whom:{}", verdict_name(d.verdict), why, cause_text(d.causes),
-                       headline,
+  d.text = fmt::format("{}:{}{}\n{}. Who waits for whom:{}", verdict_name(d.verdict), why,
+                       cause_text(d.causes), headline,
                        graph.edges().empty() ? std::string("\n  no unit says that it waits for anything")
                                              : graph.text(kEdgeLines));
   return d;
@@ -148,7 +156,8 @@ Diagnosis diagnose_limit(System& system, StepCount steps, bool stood, sim::Cycle
   const sim::Cycle now = system.engine().now();
   Diagnosis d;
   if (stood) {
-    d = diagnose_stand(system, false, {}, fmt::format("{}; nothing moved since cycle {}", headline, moved_at));
+    d = diagnose_stand(system, false, {},
+                       fmt::format("{}; nothing moved since cycle {}", headline, moved_at));
     return d;
   }
   std::string text;
@@ -170,7 +179,8 @@ Diagnosis diagnose_limit(System& system, StepCount steps, bool stood, sim::Cycle
   }
   const WaitGraph graph(system);
   d.text = fmt::format("{}: {}\n{}", verdict_name(d.verdict), text, headline);
-  if (steps.all != 0 && !graph.edges().empty()) d.text += fmt::format(". At that moment:{}", graph.text(kEdgeLines));
+  if (steps.all != 0 && !graph.edges().empty())
+    d.text += fmt::format(". At that moment:{}", graph.text(kEdgeLines));
   return d;
 }
 
@@ -178,18 +188,21 @@ Diagnosis diagnose_end(System& system) {
   const WaitGraph graph(system);
   Diagnosis d;
   const auto& edges = graph.edges();
-  const bool orphans = std::any_of(edges.begin(), edges.end(), [](const auto& e) { return e.kind != "time"; });
+  const bool orphans =
+      std::any_of(edges.begin(), edges.end(), [](const auto& e) { return e.kind != "time"; });
   d.verdict = orphans ? Verdict::kOrphans : Verdict::kFinished;
   if (orphans) d.causes = find_causes(system, graph);
   for (const Cause& cause : causes()) {
-    const bool known = std::any_of(d.causes.begin(), d.causes.end(), [&](const auto& f) { return f.cause == &cause; });
+    const bool known =
+        std::any_of(d.causes.begin(), d.causes.end(), [&](const auto& f) { return f.cause == &cause; });
     if (known || !cause.told_at_end) continue;
     FoundCause found{&cause, cause.find({system, graph})};
     if (!found.evidence.empty()) d.causes.push_back(std::move(found));
   }
   for (std::size_t k = 0; k < d.causes.size(); ++k) {
     std::string note = d.causes[k].line();
-    if (k == 0 && orphans) note = fmt::format("{}: {}{}", verdict_name(d.verdict), note, graph.text(kEdgeLines));
+    if (k == 0 && orphans)
+      note = fmt::format("{}: {}{}", verdict_name(d.verdict), note, graph.text(kEdgeLines));
     d.notes.push_back(std::move(note));
   }
   return d;

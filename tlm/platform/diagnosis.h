@@ -41,12 +41,12 @@ struct Diagnosis {
   std::vector<std::string> notes;  // kFinished, kOrphans: one line each
 };
 
-// What a unit or the program waits for while nothing it depends on moves. `starved`: others moved; `held`: whose
-// flit is not taken, if it is about that. `headline`: "no progress since cycle N".
+// What a unit or the program waits for while nothing it depends on moves. `starved`: others moved; `held`:
+// whose flit is not taken, if it is about that. `headline`: "no progress since cycle N".
 Diagnosis diagnose_stand(System& system, bool starved, const Activity::Held& held, std::string_view headline);
 
-// The cycle limit. `stood`: nothing moved for long enough to say so. `steps`: of the program, done and all; 0 of 0
-// without.
+// The cycle limit. `stood`: nothing moved for long enough to say so. `steps`: of the program, done and all; 0
+// of 0 without.
 struct StepCount {
   std::size_t done = 0, all = 0;
 };

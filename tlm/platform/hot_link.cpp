@@ -22,8 +22,10 @@ struct Output {
 
 std::string HotLink::text() const {
   return fmt::format(
-      "the network is full and delivers; {} of the units' outputs are refused in a quarter of the cycles or more, and "
-      "the link they queue for is {}: {:.2f} flits a cycle, refused by its receiver in {:.0f} % of the cycles",
+      "the network is full and delivers; {} of the units' outputs are refused in a quarter of the cycles or "
+      "more, and "
+      "the link they queue for is {}: {:.2f} flits a cycle, refused by its receiver in {:.0f} % of the "
+      "cycles",
       senders, link->name(), flits_per_cycle, 100 * refused);
 }
 
@@ -53,18 +55,22 @@ std::optional<HotLink> hot_link(System& system) {
     const std::string id = topo::node_id(system.machine(), mesh, *at);
     constexpr std::array<std::pair<int, int>, 4> kSteps{{{0, -1}, {1, 0}, {0, 1}, {-1, 0}}};
     for (unsigned side = 0; side < kSteps.size(); ++side)
-      if (auto* link = dynamic_cast<sim::FlitLink*>(system.link(fmt::format("{}.{}", id, noc::kPortNames[side]))))
-        outputs.push_back({link, mesh.router_at({static_cast<std::uint8_t>(at->at.x + kSteps[side].first),
-                                                 static_cast<std::uint8_t>(at->at.y + kSteps[side].second)})});
+      if (auto* link =
+              dynamic_cast<sim::FlitLink*>(system.link(fmt::format("{}.{}", id, noc::kPortNames[side]))))
+        outputs.push_back(
+            {link, mesh.router_at({static_cast<std::uint8_t>(at->at.x + kSteps[side].first),
+                                   static_cast<std::uint8_t>(at->at.y + kSteps[side].second)})});
     for (const topo::Node& node : mesh.nodes)
       if (node.router == at->at)
-        if (auto* link = dynamic_cast<sim::FlitLink*>(system.link(topo::node_id(system.machine(), mesh, node) + ".in")))
+        if (auto* link = dynamic_cast<sim::FlitLink*>(
+                system.link(topo::node_id(system.machine(), mesh, node) + ".in")))
           outputs.push_back({link, nullptr});
     const auto refused = [](const Output& o) { return o.link->stalled_cycles(); };
     const auto used = [](const Output& o) { return o.link->transferred(); };
     if (outputs.empty()) break;
-    const Output* most = &*std::max_element(outputs.begin(), outputs.end(),
-                                            [&](const auto& a, const auto& b) { return refused(a) < refused(b); });
+    const Output* most =
+        &*std::max_element(outputs.begin(), outputs.end(),
+                           [&](const auto& a, const auto& b) { return refused(a) < refused(b); });
     const bool passed_on = static_cast<double>(refused(*most)) >= kPassedOn * cycles;
     if (!passed_on)
       most = &*std::max_element(outputs.begin(), outputs.end(),

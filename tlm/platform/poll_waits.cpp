@@ -47,7 +47,8 @@ void WaitGraph::add_poll(const System&, const MeshSystem& mesh, std::size_t from
   const sim::Unit* agent = mesh.memory_agent;
   std::vector<std::pair<std::size_t, std::string>> ends;
   const auto on_dispatcher = [&] {
-    if (waits(agent, "dispatcher")) ends.emplace_back(node(agent, "dispatcher"), "the dispatcher to send the rest");
+    if (waits(agent, "dispatcher"))
+      ends.emplace_back(node(agent, "dispatcher"), "the dispatcher to send the rest");
   };
   const auto on_output = [&] {
     if (waits(agent, memory::kClientOutput))

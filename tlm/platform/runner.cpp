@@ -9,7 +9,7 @@ namespace ktpu::platform {
 
 namespace {
 
-constexpr std::size_t kFindingLines = 8;   // findings told in a message
+constexpr std::size_t kFindingLines = 8;  // findings told in a message
 constexpr sim::Cycle kChecksPerWatchdog = 16;
 
 // The first findings that are notes, or those that are not.
@@ -79,7 +79,11 @@ class Runner::Monitor final : public orchestrator::AgentProbe, public memory::Me
 };
 
 Runner::Runner(System& system, const arch::Program* program, const RunLimits& limits)
-    : system_(system), program_(program), limits_(limits), monitor_(std::make_unique<Monitor>(result_)), activity_(system) {
+    : system_(system),
+      program_(program),
+      limits_(limits),
+      monitor_(std::make_unique<Monitor>(result_)),
+      activity_(system) {
   for (MeshSystem& mesh : system.meshes()) {
     if (mesh.control_agent != nullptr) mesh.control_agent->set_probe(monitor_.get());
     if (mesh.memory_agent != nullptr) mesh.memory_agent->set_probe(monitor_.get());
@@ -147,8 +151,8 @@ std::string Runner::findings_text() const {
   const std::string text = faults();
   // What no program may do often explains it.
   const std::string notes = finding_lines(system_, true);
-  return fmt::format("{}{}{}{}", text.empty() ? "" : "\nBefore that:\n", text, notes.empty() ? "" : "\nNoticed:\n",
-                     notes);
+  return fmt::format("{}{}{}{}", text.empty() ? "" : "\nBefore that:\n", text,
+                     notes.empty() ? "" : "\nNoticed:\n", notes);
 }
 
 void Runner::finish(arch::ExitStatus status, const Diagnosis& diagnosis) {
@@ -191,12 +195,15 @@ bool Runner::check(sim::Cycle now) {
   }
   activity_.look(now);
   const bool external_waits = external && system_.engine().next_wanted() == sim::kNever;
-  if (external_waits) activity_.keep_alive(now);  // waits for the world outside, which is no stall of the machine
+  if (external_waits)
+    activity_.keep_alive(now);  // waits for the world outside, which is no stall of the machine
   if (now >= limits_.max_cycles) {
-    const StepCount steps =
-        script_ == nullptr ? StepCount{} : StepCount{script_->steps_done() - !script_->ended(), script_->steps()};
+    const StepCount steps = script_ == nullptr
+                                ? StepCount{}
+                                : StepCount{script_->steps_done() - !script_->ended(), script_->steps()};
     finish(arch::ExitStatus::kCycleLimit,
-           diagnose_limit(system_, steps, now - activity_.moved_at() >= limits_.watchdog / kChecksPerWatchdog * 2,
+           diagnose_limit(system_, steps,
+                          now - activity_.moved_at() >= limits_.watchdog / kChecksPerWatchdog * 2,
                           activity_.moved_at(),
                           fmt::format("cycle limit of {} reached (--max-cycles)", limits_.max_cycles)));
     return true;
@@ -204,10 +211,12 @@ bool Runner::check(sim::Cycle now) {
   const bool asleep = !host_done && !external_waits && system_.engine().next_wanted() == sim::kNever;
   const auto stands = [&](sim::Cycle since) { return now - since >= limits_.watchdog; };
   const auto end = [&](bool starved, const Activity::Held& held, sim::Cycle since) {
-    finish(arch::ExitStatus::kNoProgress,
-           diagnose_stand(system_, starved, held,
-                          fmt::format("cycle {}: no progress since cycle {}{}", now, since,
-                                      starved ? held.link == nullptr ? " of what the program waits for" : " there" : "")));
+    finish(
+        arch::ExitStatus::kNoProgress,
+        diagnose_stand(
+            system_, starved, held,
+            fmt::format("cycle {}: no progress since cycle {}{}", now, since,
+                        starved ? held.link == nullptr ? " of what the program waits for" : " there" : "")));
     return true;
   };
   if (asleep || stands(activity_.moved_at())) return end(false, {}, activity_.moved_at());

@@ -16,7 +16,9 @@ std::string input_of(unsigned side) { return fmt::format("in {}", noc::kPortName
 
 const MeshSystem* mesh_of(const System& system, const sim::Unit* unit) {
   for (const MeshSystem& mesh : system.meshes()) {
-    const auto has = [unit](const auto& list) { return std::find(list.begin(), list.end(), unit) != list.end(); };
+    const auto has = [unit](const auto& list) {
+      return std::find(list.begin(), list.end(), unit) != list.end();
+    };
     if (unit == mesh.memory_agent || unit == mesh.command_engine || has(mesh.endpoints) || has(mesh.routers))
       return &mesh;
   }
@@ -52,7 +54,8 @@ bool WaitGraph::waits(const sim::Unit* unit, std::string_view part) const {
   return it != waiting_.end() && std::find(it->second.begin(), it->second.end(), part) != it->second.end();
 }
 
-void WaitGraph::add(std::size_t from, std::size_t to, std::string what, std::string_view kind, sim::Cycle since) {
+void WaitGraph::add(std::size_t from, std::size_t to, std::string what, std::string_view kind,
+                    sim::Cycle since) {
   nodes_[from].out.push_back(edges_.size());
   edges_.push_back({from, to, std::move(what), kind, since});
 }
@@ -82,7 +85,8 @@ void WaitGraph::map_links(const System& system) {
     }
     for (const topo::Node& n : description.nodes) {
       const std::string id = topo::node_id(system.machine(), description, n);
-      const std::string prefix = system.meshes().size() > 1 ? fmt::format("m{}.", description.id) : std::string();
+      const std::string prefix =
+          system.meshes().size() > 1 ? fmt::format("m{}.", description.id) : std::string();
       enter(n.adapter ? fmt::format("{}adapter@{},{}.out", prefix, n.at.x, n.at.y) : id + ".out", n.router,
             static_cast<unsigned>(n.side));
     }
@@ -104,7 +108,8 @@ std::size_t WaitGraph::resolve(const sim::Unit* unit, std::string_view part) {
 std::size_t WaitGraph::place(const MeshSystem& mesh, arch::Coord at, std::string_view part) {
   const topo::Mesh& description = *mesh.description;
   for (unsigned p = 0; p < description.ports.size(); ++p)
-    if (description.ports[p] == at) return resolve(mesh.memory_agent, memory::MemoryAgent::port_part(p, part));
+    if (description.ports[p] == at)
+      return resolve(mesh.memory_agent, memory::MemoryAgent::port_part(p, part));
   if (const sim::Unit* unit = mesh.endpoint_at(at)) return resolve(unit, part);
   return node(nullptr, fmt::format("({},{}), where nothing is", at.x, at.y));
 }
@@ -158,8 +163,8 @@ void WaitGraph::add_links(const System& system) {
     const arch::Flit& flit = link->data();
     waiting_[link->sender()] = {"output"};
     add(node(link->sender(), "output"), end_of(*link),
-        fmt::format("its {} flit for ({},{}) to be taken", arch::flit_type_name(flit.type_code()), flit.dst_x(),
-                    flit.dst_y()),
+        fmt::format("its {} flit for ({},{}) to be taken", arch::flit_type_name(flit.type_code()),
+                    flit.dst_x(), flit.dst_y()),
         "output", sim::kNever);
   }
 }
@@ -228,7 +233,8 @@ std::string WaitGraph::text(std::size_t lines) const {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const auto rank = [&](std::size_t e) {
       const std::size_t from = edges_[e].from;
-      const bool polls = std::any_of(polls_.begin(), polls_.end(), [&](const Poll& p) { return p.node == from; });
+      const bool polls =
+          std::any_of(polls_.begin(), polls_.end(), [&](const Poll& p) { return p.node == from; });
       return polls ? 0 : first[from] ? 1 : 2;
     };
     return rank(a) < rank(b);
@@ -237,7 +243,8 @@ std::string WaitGraph::text(std::size_t lines) const {
   for (std::size_t k = 0; k < std::min(lines, order.size()); ++k) {
     const Edge& edge = edges_[order[k]];
     text += fmt::format("\n  {}{}: {}", nodes_[edge.from].name,
-                        edge.to == kNobody ? std::string() : fmt::format(" -> {}", nodes_[edge.to].name), edge.what);
+                        edge.to == kNobody ? std::string() : fmt::format(" -> {}", nodes_[edge.to].name),
+                        edge.what);
     if (edge.since != sim::kNever) text += fmt::format(" (since cycle {})", edge.since);
   }
   if (order.size() > lines) text += fmt::format("\n  and {} more", order.size() - lines);

@@ -69,8 +69,8 @@ class WaitGraph {
   void add_poll(const System& system, const MeshSystem& mesh, std::size_t from,
                 const orchestrator::PendingPoll& poll);
   std::size_t end_of(const sim::LinkBase& link);
-  // The node of (unit, part) if that waits, else another waiting part of a unit that moves flits through, else
-  // the unit at rest.
+  // The node of (unit, part) if that waits, else another waiting part of a unit that moves flits through,
+  // else the unit at rest.
   std::size_t resolve(const sim::Unit* unit, std::string_view part);
   bool waits(const sim::Unit* unit, std::string_view part) const;
 

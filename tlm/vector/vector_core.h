@@ -35,7 +35,7 @@ class VectorCore final : public sim::Unit, public noc::EndpointReports {
   const VectorParams& params() const { return params_; }
   // "kernel-unsupported" for each RUN: it retires like an unknown envelope and does nothing.
   const noc::EndpointMisuseLog& misuse() const override { return misuse_; }
-  const noc::EndpointBase* endpoint() const override { return &base_; }
+  const noc::EndpointBase* endpoint_base() const override { return &base_; }
   bool idle() const { return !entered_ && !exec_done_ && base_.idle(); }
 
   // Back doors. `word` 0..511; `descriptor` and `field` 0..7.
