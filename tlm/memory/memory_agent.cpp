@@ -235,6 +235,7 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
       continue;
     }
     ++a.flits_in[flit.type_code()];
+    if (flit.dst() != config_.ports[p]) a.misaddressed.add(now, flit);
     if (memory) {
       accepted[p] = &flit;
       if (interlink_ != nullptr) interlink_->check_local(flit);
@@ -242,11 +243,6 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
       interlink_->take(flit, p);
       remote_round_robin_ = (p + 1) % count;
     } else {
-    ++a.flits_in[a.links.in->data().type_code()];
-    if (a.links.in->data().dst() != config_.ports[p]) a.misaddressed.add(now, a.links.in->data());
-    if (memory)
-      accepted[p] = &a.links.in->data();
-    else
       give_to_client(now, p);
     }
   }
@@ -324,7 +320,6 @@ void MemoryAgent::visit(sim::Archive& archive) {
       }
       archive.counter("client_responses", a.client_responses, "flits",
                       "MEM_RD_RESP flits among them that a mailbox or another mesh sent");
-                      "MEM_RD_RESP flits among them that a mailbox sent");
       archive.counter("misaddressed", a.misaddressed.count, "flits",
                       "flits taken that were sent to a place where no unit is, or to another one");
       archive.scope("misaddressed", [&] { a.misaddressed.visit(archive); });
@@ -363,21 +358,30 @@ std::vector<sim::Wait> MemoryAgent::waits(sim::Cycle now) const {
         if (attachments_[p].shown == Shown::kEngine)
           wait.over = attachments_[p].links.out;
         else
-          wait.on_part = kClientOutput;
+          wait.on_part = attachments_[p].shown == Shown::kInterlink ? "interlink" : kClientOutput;
       }
       wait.what = fmt::format("port {} at ({},{}): {}", p, config_.ports[p].x, config_.ports[p].y, wait.what);
       wait.part = port_part(p, wait.part);
-      if (!wait.on_part.empty() && !wait.node && wait.on_part != "dram" && wait.on_part != kClientOutput)
+      if (!wait.on_part.empty() && !wait.node && wait.on_part != "dram" && wait.on_part != "interlink" &&
+          wait.on_part != kClientOutput)
         wait.on_part = port_part(p, wait.on_part);
       waits.push_back(std::move(wait));
     }
   }
+  for (unsigned p = 0; p < ports_.size(); ++p)
+    if (const sim::FlitLink* in = attachments_[p].links.in;
+        in->valid() && in->busy() && is_remote(in->data()))
+      waits.push_back({.what = fmt::format("port {}: the interlink to take a remote flit of ({},{})", p,
+                                           in->data().src_x(), in->data().src_y()),
+                       .part = port_part(p, "input"),
+                       .on_part = "interlink",
+                       .kind = "remote"});
   path_->waits(now, waits);
   if (interlink_ != nullptr) interlink_->waits(waits);
   if (client_ != nullptr)
     for (sim::Wait& wait : client_->waits(now)) {
       if (wait.part == kClientOutput && client_->out() != nullptr)
-        wait.over = attachments_[client_port(*client_->out())].links.out;
+        wait.over = attachments_[port_on_row(*client_->out())].links.out;
       waits.push_back(std::move(wait));
     }
   return waits;

@@ -90,7 +90,6 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
     std::array<std::uint64_t, 16> flits_in{};  // by type
     std::array<std::uint64_t, 16> flits_out{};
     std::uint64_t client_responses = 0;  // MEM_RD_RESP flits of the control agent and of other meshes
-    std::uint64_t client_responses = 0;  // MEM_RD_RESP flits of the control agent
     noc::Misaddressed misaddressed;
     std::uint64_t lost = 0;  // accepted, but the control agent was full or absent
     Shown shown = Shown::kNothing;

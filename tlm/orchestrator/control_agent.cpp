@@ -203,7 +203,8 @@ void ControlAgent::dispatch(sim::Cycle now) {
     starved_since_ = sim::kNever;
   }
   if (can_fetch) {
-    assembly_.w[word_] = stage_[pointer_ % stage_.size()];
+    if (pointer_ >= stage_.size()) ledger_.stage_overruns.add(now);
+    assembly_.w[word_] = pointer_ < stage_.size() ? stage_[pointer_] : 0;
     ++pointer_;
     if (++word_ == reg::kWordsPerFlit) {
       word_ = 0;

@@ -15,13 +15,16 @@ void DispatchLedger::visit(sim::Archive& a) {
   a.counter("signals_cleared", signals_cleared.count, "flits",
             "Signals missing in SIG_DONE because it was cleared in the cycle they came");
   a.counter("mailbox_lost", rx_lost.count, "flits", "Flits dropped because the receive mailbox was full");
+  a.counter("stage_overruns", stage_overruns.count, "words",
+            "Words the dispatcher read behind the end of the staging RAM, where it finds 0");
   a.scope("ledger", [&] {
     for (const auto& [name, event] : {std::pair<const char*, Event*>{"kicks_in_run", &kicks_in_run},
                                       {"kicks_empty", &kicks_empty},
                                       {"sends_ignored", &sends_ignored},
                                       {"redirects", &redirects},
                                       {"signals_cleared", &signals_cleared},
-                                      {"mailbox_lost", &rx_lost}})
+                                      {"mailbox_lost", &rx_lost},
+                                      {"stage_overruns", &stage_overruns}})
       a.scope(name, [&] { a.state("first", event->first); });
     a.state("seeds", seeds);
     a.state("seed", seed, 16);

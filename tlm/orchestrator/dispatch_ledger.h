@@ -29,6 +29,8 @@ struct DispatchLedger {
   Event signals_cleared;  // signals missing in SIG_DONE because it was cleared in the cycle they came
   Event rx_lost;          // flits dropped because the receive mailbox was full
 
+  Event stage_overruns;  // words the dispatcher read behind the end of the staging RAM
+
   // Since PROG_CRED was last written.
   std::uint64_t seeds = 0;  // writes of PROG_CRED, all in all
   std::uint32_t seed = 0;   // the last value

@@ -110,6 +110,21 @@ Found shared_fill(const Scene& scene) {
     return edge.to == WaitGraph::kNobody || scene.graph.nodes()[edge.to].out.empty();
   });
 }
+Found aperture_dropped(const Scene& scene) {
+  return edges(scene, "read-response", [&](const Edge& edge) {
+    const MatmulCluster* unit = cluster_of(scene, edge);
+    if (unit == nullptr) return false;
+    for (const MeshSystem& mesh : scene.system.meshes()) {
+      if (mesh.memory_agent == nullptr || mesh.endpoint_at(unit->params().at) != unit) continue;
+      const auto& kept = mesh.memory_agent->misuse().kept();
+      return std::any_of(kept.begin(), kept.end(), [&](const memory::Misuse& m) {
+        return m.kind == memory::MisuseKind::kDroppedAperture && m.requester == unit->params().at;
+      });
+    }
+    return false;
+  });
+}
+Found remote_interleaved(const Scene& scene) { return edges(scene, "remote-interleaved"); }
 Found sink_refuses(const Scene& scene) {
   Found found;
   for (const Edge& edge : scene.graph.edges()) {

@@ -41,6 +41,9 @@ Found poll_impossible(const Scene& scene);
 Found signals_exceeded(const Scene& scene);
 Found signals_missing(const Scene& scene);
 Found poll_never_true(const Scene& scene);
+Found aperture_dropped(const Scene& scene);
+Found remote_interleaved(const Scene& scene);
+Found staging_past_end(const Scene& scene);
 Found circle(const Scene& scene);
 Found dead_wait(const Scene& scene);
 

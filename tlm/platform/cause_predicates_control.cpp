@@ -158,6 +158,10 @@ Found mailbox_full(const Scene& scene) {
   return of_events(scene, &DispatchLedger::rx_lost, "mailbox",
                    "a flit was lost because the receive mailbox was full");
 }
+Found staging_past_end(const Scene& scene) {
+  return of_events(scene, &DispatchLedger::stage_overruns, "dispatcher",
+                   "a word behind the end of the staging RAM was read");
+}
 Found signals_cleared(const Scene& scene) {
   return of_events(scene, &DispatchLedger::signals_cleared, "completion count",
                    "a signal came in the cycle of a clear");
