@@ -149,7 +149,7 @@ std::vector<Row> table() {
        job("fill a n=8 from=0x0\nfill b n=8 from=0x1000\ngemm gm=8 gn=8 nk=1\ndrain n=64 dnode dst=(1,1) "
            "dbuf=2 last",
            4),
-       {"meshes.0.units.mat.recv_depth=16"}},
+       {"meshes.0.units.mat.recv_depth=16", "meshes.0.router.fifo_depth=4"}},
       {"PeerBurstShort", "peer-burst-short", dead, 4, 4, "cluster@1,1",
        job("gemm gm=1 gn=1 nk=1 last", 1,
            mail(burst({2, 1}, 2, 2, false)) + mail(plain(cluster, {2, 1}, arch::FlitType::kCuData)))},
@@ -189,7 +189,7 @@ std::vector<Row> table() {
       {"SharedFillAlone", "shared-fill-alone", dead, 4, 4, "cluster@1,1 sequencer",
        job("fill a n=1 from=0x0 npeer=1 peer0=0x01 last", 1)},
       // Ways to be wrong that are in no row.
-      {"OtherA_InstructionWhoseUnitSendsTheCompletionAway", "signals-missing", dead, 4, 4, "host",
+      {"OtherA_InstructionWhoseUnitSendsTheCompletionAway", "flit-outside-grid", dead, 4, 4, "router@1,1",
        "baseline (1,1)\n" + mail(plain(cluster, {3, 3}, arch::FlitType::kCuInst)) + "await (1,1) 1\n"},
       {"OtherB_ReplyThatNobodyWasAskedFor", "poll-never-true", dead, 4, 4, "host",
        "poll RX_STATUS & 0x10000 == 0\n"},
@@ -208,9 +208,9 @@ std::vector<Row> table() {
        "cluster@",
        "baseline (1,1) (2,1)\nstage 0 {\nfill a n=8 from=0x80000000\nfill b n=8 from=0x80001000\ngemm gm=8 "
        "gn=8 nk=1\n"
-       "drain n=64 dnode dst=(2,1) dbuf=2 last\nfill a n=8 from=0x80000000\nfill b n=8 from=0x80001000\n"
-       "gemm gm=8 gn=8 nk=1\ndrain n=64 dnode dst=(1,1) dbuf=2 last\n}\ncredit 32\nkick (1,1) slots=0..3\n"
-       "kick (2,1) slots=4..7\nawait (1,1) 4\nawait (2,1) 4\n",
+       "drain n=64 dnode dst=(2,1) dbuf=2 last\ndrain n=64 dnode dst=(1,1) dbuf=2 last\n}\ncredit 32\n"
+       "kick (1,1) slots=0..2\nkick (2,1) slots=0..2\nawait (1,1) 3\nawait (2,1) 3\n"
+       "kick (1,1) slots=3..3\nkick (2,1) slots=4..4\nawait (1,1) 4\nawait (2,1) 4\n",
        {"meshes.0.units.mat.recv_depth=16", "meshes.0.router.fifo_depth=4"},
        "mesh8"},
   };
