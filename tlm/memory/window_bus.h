@@ -23,6 +23,15 @@ struct WindowBeat {
   bool last = false;  // reads only
 };
 
+inline void visit_data(sim::Archive& archive, WindowAddress& address) {
+  archive.state("addr", address.addr, 40);
+  archive.state("beats", address.beats, 9);
+}
+inline void visit_data(sim::Archive& archive, WindowBeat& beat) {
+  archive.memory("data", beat.data.data(), beat.data.size());
+  archive.state("last", beat.last, 1);
+}
+
 class WindowBus {
  public:
   explicit WindowBus(const std::string& name)

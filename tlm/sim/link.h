@@ -20,6 +20,7 @@ class Unit;
 
 // Data that travels on links is visited by a visit_data(Archive&, T&) beside its type.
 inline void visit_data(Archive& archive, arch::Flit& flit) { archive.flit("data", flit); }
+inline void visit_data(Archive& archive, bool& bit) { archive.state("data", bit, 1); }
 
 // What all links have besides their data: names, ends and the wake-up of the receiver.
 class alignas(64) LinkBase {

@@ -17,6 +17,10 @@ struct Beat {
   std::array<std::uint64_t, 2> header{};  // arch::interlink::header; all zero on all beats but the first
   bool first() const { return header[0] != 0; }
 };
+inline void visit_data(sim::Archive& archive, Beat& beat) {
+  archive.flit("data", beat.data);
+  archive.memory("header", beat.header.data(), beat.header.size());
+}
 using BeatLink = sim::Link<Beat>;
 inline constexpr unsigned kBeatWireBits = arch::interlink::kBeatBits + arch::interlink::kHeaderBits;
 
