@@ -141,6 +141,11 @@ observe::RunFacts facts_of(const platform::System& system, const platform::RunRe
     facts.manifest.emplace_back("program", program->program.name);
     facts.manifest.emplace_back("program_hash", fmt::format("{:016x}", program->hash));
   }
+  facts.manifest.emplace_back("verdict", platform::verdict_name(result.verdict));
+  if (!result.cause.empty()) {
+    facts.manifest.emplace_back("cause", result.cause);
+    facts.manifest.emplace_back("cause_at", result.where);
+  }
   for (const std::string& set : options.sets) facts.manifest.emplace_back("set", set);
   for (const std::string& impl : options.impls) facts.manifest.emplace_back("impl", impl);
   for (const platform::Finding& finding : result.findings) {
@@ -301,7 +306,10 @@ ExitStatus run_session(const Options& options) {
     return ExitStatus::kOk;
   }
   if (!options.explain.empty() && options.topology.empty()) {
-    for (const std::string& name : options.explain) fmt::print("{}\n", observe::explain(name));
+    for (const std::string& name : options.explain) {
+      const auto cause = platform::explain_cause(name);
+      fmt::print("{}\n", cause ? *cause : observe::explain(name));
+    }
     return ExitStatus::kOk;
   }
   topo::Machine machine = read_machine(options);
@@ -357,7 +365,10 @@ ExitStatus run_session(const Options& options) {
   observe::add_standard(statistics);
   statistics.set_history(watch.history.get());
   if (!options.explain.empty()) {
-    for (const std::string& name : options.explain) fmt::print("{}\n", observe::explain(name, &statistics));
+    for (const std::string& name : options.explain) {
+      const auto cause = platform::explain_cause(name);
+      fmt::print("{}\n", cause ? *cause : observe::explain(name, &statistics));
+    }
     return ExitStatus::kOk;
   }
 

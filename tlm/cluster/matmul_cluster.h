@@ -44,6 +44,7 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
   void visit(sim::Archive& archive) override;
   void sync(sim::Cycle now) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
+  std::uint64_t progress() const override;
 
   const ClusterParams& params() const { return params_; }
   // Before the run, or while idle. Null: none.
@@ -51,9 +52,11 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
   // Ids of arch/misuse.h. The unit goes on as the machine would.
   const noc::EndpointMisuseLog& misuse() const override { return misuse_; }
   void set_write_observer(noc::WriteObserver* observer) override { base_.set_write_observer(observer); }
+  const noc::EndpointBase* endpoint_base() const override { return &base_; }
   std::vector<noc::QuirkHits> quirk_hits() const override;  // C1
   // d_out of section 9.1: results issued and not yet taken by the write port, modulo 2^16.
   unsigned results_outstanding() const { return d_out_; }
+  const arch::ClusterInst& instruction() const { return inst_; }  // the current or last one
   // No instruction, sweep, drain, stream or flit anywhere in the unit.
   bool idle(sim::Cycle now) const;
 
@@ -157,6 +160,9 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
   void probe_cycle(sim::Cycle now, bool drain);
   void probe_sweep_command(sim::Cycle now, bool lost);
   std::string instruction_text() const;
+  void sequencer_waits(sim::Cycle now, std::vector<sim::Wait>& list) const;
+  void result_waits(std::vector<sim::Wait>& list) const;
+  void receiver_waits(std::vector<sim::Wait>& list) const;
 
   ClusterParams params_;
   noc::EndpointBase base_;
@@ -167,8 +173,9 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
 
   // Sequencer.
   State state_ = State::kIdle;
-  bool entered_ = false;    // first cycle of a state entered from idle: inst_ready
-  bool exec_done_ = false;  // pulse register
+  bool entered_ = false;       // first cycle of a state entered from idle: inst_ready
+  sim::Cycle entered_at_ = 0;  // of the current instruction
+  bool exec_done_ = false;     // pulse register
   bool exec_fault_ = false;
   arch::ClusterInst inst_{};
   std::uint8_t received_ = 0;   // L1 entries of the current FILL

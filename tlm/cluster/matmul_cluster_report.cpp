@@ -2,6 +2,7 @@
 // What a cluster tells about itself: state list, waits, misuse, probe. Nothing here changes what it does.
 #include "arch/encoding/latencies.h"
 #include "tlm/cluster/matmul_cluster.h"
+#include "tlm/sim/engine.h"
 
 namespace ktpu::cluster {
 
@@ -180,58 +181,146 @@ void MatmulCluster::probe_sweep_command(Cycle now, bool lost) {
   probe_->on_command(now, op, t & (params_.tiles - 1), lost);
 }
 
+// Parts: sequencer, sweep (the running one), results (on their way out), receiver (head of the receive FIFO),
+// and the endpoint's input and output.
 std::vector<sim::Wait> MatmulCluster::waits(Cycle now) const {
   std::vector<sim::Wait> list;
-  const auto add = [&list](std::string what) { list.push_back({std::move(what)}); };
-  const auto blockers = [&](bool gemm_too) {
+  if (state_ != State::kIdle && state_ != State::kDone) sequencer_waits(now, list);
+  if (sweep_.running() && stalled())
+    list.push_back(
+        {.what = fmt::format("the running sweep, {} of {} commands issued: {} results before it to leave",
+                             sweep_.issued(), sweep_.total(), d_out_),
+         .part = "sweep",
+         .on_part = "results",
+         .kind = "results"});
+  if (drain_busy()) result_waits(list);
+  receiver_waits(list);
+  base_.waits(now, list);
+  return list;
+}
+
+void MatmulCluster::sequencer_waits(Cycle now, std::vector<sim::Wait>& list) const {
+  const std::string inst = instruction_text();
+  const auto add = [&](std::string_view kind, std::string what, std::string on_part,
+                       std::optional<arch::Coord> node = {}) {
+    list.push_back({.what = fmt::format("{}: {}", inst, what),
+                    .part = "sequencer",
+                    .on_part = std::move(on_part),
+                    .kind = kind,
+                    .node = node,
+                    .since = entered_at_});
+  };
+  const auto sweep_before = [&](bool gemm_too) {
     if (gemm_too ? gemm_busy(now) : sweep_busy(now))
-      add(fmt::format("{}: the sweep before, {} of {} commands issued{}", instruction_text(), sweep_.issued(),
-                      sweep_.total(),
-                      sweep_.running() && stalled() ? ", stalled by results waiting to leave" : ""));
+      add("sweep",
+          fmt::format("the sweep before to end, {} of {} commands issued", sweep_.issued(), sweep_.total()),
+          "sweep");
     if (peer_.peer_open())
-      add(fmt::format("{}: the end of the CU_DATA stream from ({},{}), {} data flits to come",
-                      instruction_text(), peer_.source().x, peer_.source().y,
-                      peer_.stream() ? peer_.left() : 0));
+      add("peer-stream",
+          fmt::format("the end of the CU_DATA stream from ({},{}), {} data flits to come", peer_.source().x,
+                      peer_.source().y, peer_.stream() ? peer_.left() : 0),
+          "receiver");
   };
   switch (state_) {
-    case State::kFill:
-      add(fmt::format("{}: {} of {} entries placed, waiting for responses from ({},{}){}", instruction_text(),
-                      received_, inst_.eff_n(), params_.memory_port.x, params_.memory_port.y,
-                      leads() ? "" : "; another cluster of the group asks for them"));
+    case State::kFill: {
+      arch::Coord asks = params_.at;
+      for (unsigned i = 0; i < inst_.npeer; ++i)
+        if (inst_.peer(i) < asks.node_byte()) asks = arch::Coord::from_node_byte(inst_.peer(i));
+      const std::string placed = fmt::format("{} of {} entries placed; ", received_, inst_.eff_n());
+      if (asks != params_.at)
+        add("shared-fill",
+            placed + fmt::format("the responses to the request of ({},{}), which asks for the group", asks.x,
+                                 asks.y),
+            "sequencer", asks);
+      else if (request_valid_)
+        add("fill-request", placed + "its read request has not left", "output");
+      else
+        add("read-response",
+            placed + fmt::format("read responses from ({},{})", params_.memory_port.x, params_.memory_port.y),
+            "reads", params_.memory_port);
+      if (base_.input_blocked(now))
+        add("own-input", placed + "its own input is blocked, so no response can come in", "input");
       break;
+    }
     case State::kGemmStart:
-      blockers(!wide());
+      sweep_before(!wide());
       if (inst_.emit && drain_busy())
-        add(fmt::format("{}: {} results of the batch before to leave", instruction_text(), d_out_));
+        add("results", fmt::format("{} results of the batch before to leave", d_out_), "results");
       break;
     case State::kDrainStart:
-      blockers(!inst_.fuse);
+      sweep_before(!inst_.fuse);
       break;
     case State::kDrainWait:
       if (barrier_)
-        add(fmt::format("{}: {} of {} results taken by the write port", instruction_text(),
-                        write_back_.taken(), barrier_n_));
+        add("batch",
+            fmt::format("{} of {} results were taken by the write port", write_back_.taken(), barrier_n_),
+            "results");
+      else if (drain_busy())
+        add("results", fmt::format("{} results to leave", d_out_), "results");
       else
-        add(fmt::format("{}: {} results outstanding", instruction_text(), d_out_));
+        add("write-back", "its last flits to leave", "output");
       break;
     default:
       break;
   }
-  if (state_ != State::kGemmStart && state_ != State::kDrainStart && sweep_.running() && stalled())
-    add(fmt::format("the running sweep: {} of {} commands issued, stalled with {} results outstanding",
-                    sweep_.issued(), sweep_.total(), d_out_));
-  if (state_ != State::kDrainWait && drain_busy())
-    add(fmt::format("{} results waiting to leave, {} in the drain queue", d_out_, write_back_.queued()));
-  if (peer_.stream())
-    add(fmt::format("{} more CU_DATA flits from ({},{})", peer_.left(), peer_.source().x, peer_.source().y));
-  if (peer_.pending()) add("the accumulator, to add a peer's sub-tile");
-  if (const arch::Flit* head = base_.recv_head();
-      head != nullptr && head->type() == arch::FlitType::kMemRdResp && state_ != State::kFill)
-    add(fmt::format(
-        "a FILL to take the read response (entry {}) at the head of its receive FIFO, which blocks {} flits",
-        head->txn(), base_.recv_count()));
-  base_.waits(now, list);
-  return list;
+}
+
+void MatmulCluster::result_waits(std::vector<sim::Wait>& list) const {
+  sim::Wait wait{.what = {}, .part = "results"};
+  if (const arch::Flit* flit = write_back_.flit()) {
+    wait.what = fmt::format("a {} flit for ({},{}) to leave, {} results behind it",
+                            arch::flit_type_name(flit->type_code()), flit->dst_x(), flit->dst_y(),
+                            write_back_.queued());
+    wait.kind = "write-back";
+    wait.on_part = "output";
+  } else if (sweep_.running() && !stalled()) {
+    wait.what = fmt::format("results of the running sweep, {} of {} commands issued", sweep_.issued(),
+                            sweep_.total());
+    wait.kind = "sweep";
+    wait.on_part = "sweep";
+  } else {
+    // Counted as issued, or awaited by a barrier, but nothing in the unit makes them.
+    wait.what =
+        fmt::format("{} results that no command makes", barrier_ ? barrier_n_ - write_back_.taken() : d_out_);
+    wait.kind = "no-results";
+  }
+  list.push_back(std::move(wait));
+}
+
+void MatmulCluster::receiver_waits(std::vector<sim::Wait>& list) const {
+  const arch::Flit* head = base_.recv_head();
+  if (head != nullptr && head->type() == arch::FlitType::kMemRdResp && state_ != State::kFill)
+    list.push_back(
+        {.what = fmt::format("a FILL to take the read response (entry {}) at the head of its receive FIFO, "
+                             "which blocks the {} flits in it",
+                             head->txn(), base_.recv_count()),
+         .part = "receiver",
+         .on_part = "sequencer",
+         .kind = "stray-response"});
+  if (peer_.pending())
+    list.push_back({.what = fmt::format("the accumulator, to add a peer's sub-tile: {}",
+                                        drain_busy() ? "results wait to leave" : "a sweep runs"),
+                    .part = "receiver",
+                    .on_part = drain_busy() ? "results" : "sweep",
+                    .kind = "peer-add"});
+  if (const arch::Flit* ack = peer_.ack())
+    list.push_back({.what = fmt::format("its DATA_RECEIVED for ({},{}) to leave", ack->dst_x(), ack->dst_y()),
+                    .part = "receiver",
+                    .on_part = "output",
+                    .kind = "output"});
+  if (peer_.stream() && (head == nullptr || head->type() != arch::FlitType::kMemRdResp))
+    list.push_back({.what = fmt::format("{} more CU_DATA flits from ({},{})", peer_.left(), peer_.source().x,
+                                        peer_.source().y),
+                    .part = "receiver",
+                    .on_part = "results",
+                    .kind = "peer-stream",
+                    .node = peer_.source(),
+                    .since = peer_.opened_at()});
+}
+
+std::uint64_t MatmulCluster::progress() const {
+  const std::uint64_t retired = fills_ + gemms_ + drains_ + unknown_;
+  return sweep_.running() && !stalled() && engine() != nullptr ? retired + engine()->now() : retired;
 }
 
 void MatmulCluster::visit(sim::Archive& a) {
@@ -239,6 +328,7 @@ void MatmulCluster::visit(sim::Archive& a) {
   a.scope("sequencer", [&] {
     a.state("state", state_, 4);
     a.state("entered", entered_, 1);
+    a.state("entered_at", entered_at_);
     a.state("exec_done", exec_done_, 1);
     a.state("exec_fault", exec_fault_, 1);
     for (const auto& binding : arch::Layout<ClusterInst>::fields) {

@@ -89,9 +89,10 @@ void MatmulCluster::run_sequencer(Cycle now, bool drain, bool write_back_idle, s
   }
 }
 
-void MatmulCluster::decode(Cycle /*now*/) {
+void MatmulCluster::decode(Cycle now) {
   inst_ = arch::unpack<arch::ClusterInst>(base_.inst());
   entered_ = true;
+  entered_at_ = now + 1;
   received_ = 0;
   switch (static_cast<ClusterOp>(inst_.op)) {
     case ClusterOp::kFill:

@@ -4,6 +4,8 @@
 // agent's unit, not a unit of its own: between the two there are wires of zero cycles.
 #pragma once
 
+#include <string_view>
+
 #include "arch/flit.h"
 #include "tlm/sim/unit.h"
 
@@ -22,6 +24,9 @@ class AuxWindow {
   virtual std::uint64_t aux_stat() const = 0;
   virtual std::uint64_t aux_status(unsigned word) const = 0;
 };
+
+// The part of a client that out() shows, in waits().
+inline constexpr std::string_view kClientOutput = "agent output";
 
 class AgentClient {
  public:

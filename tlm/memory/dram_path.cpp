@@ -506,26 +506,37 @@ void DramPath::keep(sim::Archive& a) {
   a.kept("device_due", device_due_);
 }
 
+// One part of the agent: "dram".
 void DramPath::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
+  const auto add = [&waits](std::string_view kind, std::string what, const char* on_part = "") {
+    waits.push_back({.what = std::move(what), .part = "dram", .on_part = on_part, .kind = kind});
+  };
   for (unsigned i = 0; i < attached_; ++i) {
     const Requester& r = requesters_[i];
     if (r.wires == nullptr) continue;
     if (r.in_flight != 0)
-      waits.push_back({fmt::format("requester {}: {} reads in flight, {} words of the first still to come", i,
-                                   r.in_flight, r.tracks[r.track_head].beats)});
+      add("dram-data", fmt::format("requester {}: {} reads in flight, {} words of the first still to come", i,
+                                   r.in_flight, r.tracks[r.track_head].beats));
     if (r.wires->ar_valid)
-      waits.push_back({fmt::format("requester {}: read at {:#x} not granted", i, r.wires->ar_addr)});
+      add("grant", fmt::format("requester {}: read at {:#x} not granted", i, r.wires->ar_addr));
     if (r.wires->aw_valid)
-      waits.push_back({fmt::format("requester {}: write at {:#x} not granted", i, r.wires->aw_addr)});
+      add("grant", fmt::format("requester {}: write at {:#x} not granted", i, r.wires->aw_addr));
   }
-  if (staging_ != nullptr) staging_->waits(waits);
+  if (staging_ != nullptr) {
+    const std::size_t before = waits.size();
+    staging_->waits(waits);
+    for (std::size_t k = before; k < waits.size(); ++k) waits[k].part = "dram";
+  }
   for (const auto& fifo : r_)
     if (!fifo.empty() && !requesters_[fifo.head().id].wires->r_ready)
-      waits.push_back({fmt::format("read data of requester {} is not taken{}", fifo.head().id,
-                                   r_.size() == 1 ? " and blocks all others" : "")});
-  if (!ar_.empty() && !device_.out().ar_ready) waits.push_back({"DRAM takes no read address"});
-  if (!aw_.empty() && !device_.out().aw_ready) waits.push_back({"DRAM takes no write address"});
-  for (sim::Wait& wait : device_.waits(now)) waits.push_back(std::move(wait));
+      add("data-not-taken", fmt::format("read data of requester {} is not taken{}", fifo.head().id,
+                                        r_.size() == 1 ? " and blocks all others" : ""));
+  if (!ar_.empty() && !device_.out().ar_ready) add("dram-busy", "DRAM takes no read address");
+  if (!aw_.empty() && !device_.out().aw_ready) add("dram-busy", "DRAM takes no write address");
+  for (sim::Wait& wait : device_.waits(now)) {
+    wait.part = "dram";
+    waits.push_back(std::move(wait));
+  }
 }
 
 }  // namespace ktpu::memory

@@ -201,12 +201,18 @@ void EntryReader::visit(sim::Archive& archive) {
 void EntryReader::waits(std::vector<sim::Wait>& waits) const {
   if (emit_.valid)
     waits.push_back(
-        {fmt::format("entry read: word {} of tag {} for ({},{}) cannot leave", emit_.word, emit_.txn,
-                     destination_[emit_.destination].x, destination_[emit_.destination].y)});
+        {.what = fmt::format("entry read: word {} of tag {} for ({},{}) to leave", emit_.word, emit_.txn,
+                             destination_[emit_.destination].x, destination_[emit_.destination].y),
+         .part = "reads",
+         .on_part = "output",
+         .kind = "output"});
   if (state_ == State::kFill && beats_ < entry_beats_)
     waits.push_back(
-        {fmt::format("entry read for ({},{}): {} of {} beats of entry {} of {} received", destination_[0].x,
-                     destination_[0].y, beats_, entry_beats_, entry_, total_)});
+        {.what = fmt::format("entry read for ({},{}): {} of {} beats of entry {} of {} received",
+                             destination_[0].x, destination_[0].y, beats_, entry_beats_, entry_, total_),
+         .part = "reads",
+         .on_part = "dram",
+         .kind = "dram-read"});
 }
 
 }  // namespace ktpu::memory

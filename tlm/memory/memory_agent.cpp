@@ -257,6 +257,7 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
       continue;
     }
     ++a.flits_in[flit.type_code()];
+    if (flit.dst() != config_.ports[p]) a.misaddressed.add(now, flit);
     if (memory) {
       accepted[p] = &flit;
       if (flit.type() == arch::FlitType::kMemWrReq) landing_.write_arrived(now, flit);
@@ -413,6 +414,9 @@ void MemoryAgent::visit(sim::Archive& archive) {
       }
       archive.counter("client_responses", a.client_responses, "flits",
                       "MEM_RD_RESP flits among them that a mailbox or another mesh sent");
+      archive.counter("misaddressed", a.misaddressed.count, "flits",
+                      "flits taken that were sent to a place where no unit is, or to another one");
+      archive.scope("misaddressed", [&] { a.misaddressed.visit(archive); });
       archive.counter("lost", a.lost, "flits",
                       "flits accepted for the control agent and dropped because it was full or absent");
     });
@@ -436,24 +440,55 @@ void MemoryAgent::visit(sim::Archive& archive) {
   misuse_.visit(archive);
 }
 
+unsigned MemoryAgent::port_fed_by(const sim::LinkBase& link) const {
+  unsigned p = 0;
+  while (p < attachments_.size() && attachments_[p].links.in != &link) ++p;
+  return p;
+}
+
+std::string MemoryAgent::port_part(unsigned port, std::string_view part) {
+  return fmt::format("port {} {}", port, part);
+}
+
+// Parts: "port N ..." (memory_port.cpp), "dram", and the client's own.
 std::vector<sim::Wait> MemoryAgent::waits(sim::Cycle now) const {
   std::vector<sim::Wait> waits;
   for (unsigned p = 0; p < ports_.size(); ++p) {
     std::vector<sim::Wait> own;
     ports_[p]->waits(now, own);
     for (sim::Wait& wait : own) {
+      if (wait.part == "output") {  // a control agent's flit goes first (section 2)
+        if (attachments_[p].shown == Shown::kEngine)
+          wait.over = attachments_[p].links.out;
+        else
+          wait.on_part = attachments_[p].shown == Shown::kInterlink ? "interlink" : kClientOutput;
+      }
       wait.what = fmt::format("port {} at ({},{}): {}", p, config_.ports[p].x, config_.ports[p].y, wait.what);
-      if (attachments_[p].shown == Shown::kEngine && wait.on == nullptr && ports_[p]->out() != nullptr)
-        wait.on = attachments_[p].links.out->receiver();
+      wait.part = port_part(p, wait.part);
+      if (!wait.on_part.empty() && !wait.node && wait.on_part != "dram" && wait.on_part != "interlink" &&
+          wait.on_part != kClientOutput)
+        wait.on_part = port_part(p, wait.on_part);
       waits.push_back(std::move(wait));
     }
   }
   if (window_ != nullptr) window_->waits(waits);
   mover_->waits(waits);
+  for (unsigned p = 0; p < ports_.size(); ++p)
+    if (const sim::FlitLink* in = attachments_[p].links.in;
+        in->valid() && in->busy() && is_remote(in->data()))
+      waits.push_back({.what = fmt::format("port {}: the interlink to take a remote flit of ({},{})", p,
+                                           in->data().src_x(), in->data().src_y()),
+                       .part = port_part(p, "input"),
+                       .on_part = "interlink",
+                       .kind = "remote"});
   path_->waits(now, waits);
   if (interlink_ != nullptr) interlink_->waits(waits);
   if (client_ != nullptr)
-    for (sim::Wait& wait : client_->waits(now)) waits.push_back(std::move(wait));
+    for (sim::Wait& wait : client_->waits(now)) {
+      if (wait.part == kClientOutput && client_->out() != nullptr)
+        wait.over = attachments_[port_on_row(*client_->out())].links.out;
+      waits.push_back(std::move(wait));
+    }
   return waits;
 }
 

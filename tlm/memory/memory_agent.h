@@ -16,6 +16,7 @@
 #include "tlm/memory/misuse.h"
 #include "tlm/memory/staging.h"
 #include "tlm/noc/endpoint_base.h"
+#include "tlm/noc/misaddressed.h"
 #include "tlm/sim/link.h"
 #include "tlm/sim/unit.h"
 
@@ -90,6 +91,12 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   void sync(sim::Cycle now) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
   std::uint64_t progress() const override;
+  // How waits() names a part of a port, and the port whose flits come over `link`; config().ports.size() if
+  // none.
+  static std::string port_part(unsigned port, std::string_view part);
+  unsigned port_fed_by(const sim::LinkBase& link) const;
+  // Flits taken at `port` that were sent to another place.
+  const noc::Misaddressed& misaddressed(unsigned port) const { return attachments_[port].misaddressed; }
 
  private:
   // What the output wires of a port show.
@@ -99,7 +106,8 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
     std::array<std::uint64_t, 16> flits_in{};  // by type
     std::array<std::uint64_t, 16> flits_out{};
     std::uint64_t client_responses = 0;  // MEM_RD_RESP flits of the control agent and of other meshes
-    std::uint64_t lost = 0;              // accepted, but the control agent was full or absent
+    noc::Misaddressed misaddressed;
+    std::uint64_t lost = 0;  // accepted, but the control agent was full or absent
     Shown shown = Shown::kNothing;
   };
   unsigned port_on_row(const arch::Flit& flit) const;

@@ -319,23 +319,42 @@ void MemoryPort::visit(sim::Archive& archive) {
   wires_.w_data = offers ? slot.data[write_beat_ % kWriteBeats].data() : nullptr;
 }
 
+// Parts: input, read queue, reads (what runs of them), write queue, write slots, writes (the burst that
+// runs), output. The way to memory is the agent's part "dram".
 void MemoryPort::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
+  const auto add = [&waits](std::string_view kind, const char* part, const char* on_part, std::string what) {
+    waits.push_back({.what = std::move(what), .part = part, .on_part = on_part, .kind = kind});
+  };
   slots_.waits(waits);
   reader_.waits(waits);
   if (wedged_)
-    waits.push_back({fmt::format("write queue: data from ({},{}) at its head has no open write slot",
-                                 writes_in_.head().src_x(), writes_in_.head().src_y())});
+    add("no-slot", "write queue", "",
+        fmt::format("data from ({},{}) at the head of the write queue has no open write",
+                    writes_in_.head().src_x(), writes_in_.head().src_y()));
   else if (writes_in_.readable(now) && slots_.full())
-    waits.push_back({fmt::format("write queue: a write from ({},{}) finds all {} write slots taken",
-                                 writes_in_.head().src_x(), writes_in_.head().src_y(), kWriteSlots)});
+    add("slots-full", "write queue", "write slots",
+        fmt::format("a write from ({},{}) at the head of the write queue finds all {} write slots taken",
+                    writes_in_.head().src_x(), writes_in_.head().src_y(), kWriteSlots));
   if (reads_.readable(now))
-    waits.push_back({fmt::format("read queue: {} requests behind the running one", reads_.size())});
+    add("read-queue", "read queue", "reads",
+        fmt::format("{} requests behind the one that runs", reads_.size()));
   if (state_ == State::kWrite)
-    waits.push_back({fmt::format("write at {:#x}: response of the memory", wires_.aw_addr)});
-  if (state_ == State::kPlain) waits.push_back({fmt::format("plain read: {} words to come", plain_left_)});
+    add("dram-write", "writes", response_ ? "output" : "dram",
+        fmt::format("the write at {:#x}: {}", wires_.aw_addr,
+                    response_ ? "its acknowledge to leave" : "the response of the memory"));
+  if (state_ == State::kPlain)
+    add("dram-read", "reads", skid_size_ != 0 ? "output" : "dram",
+        fmt::format("plain read: {} words to come", plain_left_));
+  if (reads_.size() >= kBusyFrom)
+    add("queue-full", "input", "read queue",
+        fmt::format("room in its read queue ({} requests)", reads_.size()));
+  if (writes_in_.size() >= kBusyFrom)
+    add("queue-full", "input", "write queue",
+        fmt::format("room in its write queue ({} flits)", writes_in_.size()));
   if (out_valid_)
-    waits.push_back({fmt::format("a {} for ({},{}) to leave", arch::flit_type_name(out_.type_code()),
-                                 out_.dst_x(), out_.dst_y())});
+    add("output", "output", "",
+        fmt::format("a {} for ({},{}) to leave", arch::flit_type_name(out_.type_code()), out_.dst_x(),
+                    out_.dst_y()));
 }
 
 }  // namespace ktpu::memory

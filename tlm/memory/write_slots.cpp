@@ -33,6 +33,7 @@ bool WriteSlots::open(sim::Cycle now, const arch::Flit& request, MisuseLog& misu
   slot.addr = payload.addr;
   slot.length = (payload.len & 15) + 1;
   slot.count = 0;
+  slot.opened_at = now;
   used_ |= 1u << index;
   open_ |= 1u << index;
   return true;
@@ -79,6 +80,7 @@ void WriteSlots::visit(sim::Archive& archive) {
       archive.state("length", s.length, 5);
       archive.state("count", s.count, 5);
       archive.state("addr", s.addr, arch::address::kBits);
+      archive.state("opened_at", s.opened_at);
       archive.memory("data", s.data.data()->data(), 4 * kWriteBeats);
     });
   }
@@ -91,8 +93,13 @@ void WriteSlots::waits(std::vector<sim::Wait>& waits) const {
   for (std::uint32_t open = open_; open != 0; open &= open - 1) {
     const auto index = static_cast<unsigned>(std::countr_zero(open));
     const WriteSlot& s = slots_[index];
-    waits.push_back({fmt::format("write slot {}: {} of {} data flits from ({},{}) received", index, s.count,
-                                 s.length, s.src.x, s.src.y)});
+    waits.push_back({.what = fmt::format("write slot {}: {} of {} data flits from ({},{}) received", index,
+                                         s.count, s.length, s.src.x, s.src.y),
+                     .part = "write slots",
+                     .on_part = "output",
+                     .kind = "write-data",
+                     .node = s.src,
+                     .since = s.opened_at});
   }
 }
 

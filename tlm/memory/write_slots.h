@@ -26,6 +26,7 @@ struct WriteSlot {
   std::uint32_t length = 0;  // beats, 1..16: len[3:0] + 1
   std::uint32_t count = 0;   // received
   std::uint64_t addr = 0;
+  sim::Cycle opened_at = 0;
   // Eight words; a longer (illegal) write wraps around in them.
   std::array<std::array<std::uint64_t, 4>, kWriteBeats> data{};
 };

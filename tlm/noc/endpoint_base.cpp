@@ -190,6 +190,7 @@ Cycle EndpointBase::end(Cycle now) {
 void EndpointBase::take_inbound(Cycle now) {
   if (!links_.in->transfers()) return;
   const Flit& flit = links_.in->data();
+  if (flit.dst() != params_.at) misaddressed_.add(now, flit);
   switch (flit.type()) {
     case FlitType::kCuInst:
       inst_.push(now, flit);
@@ -241,6 +242,9 @@ void EndpointBase::visit(sim::Archive& a) {
   a.counter("ctrl_replies", replies_, "flits", "CU_CTRL requests answered.");
   a.counter("ctrl_lost", replies_lost_, "flits", "CU_CTRL requests lost because a reply was pending.");
   a.counter("acks_dropped", acks_, "flits", "Write acknowledges dropped at the mesh face.");
+  a.counter("misaddressed", misaddressed_.count, "flits",
+            "Flits taken that were sent to a place where no unit is, or to another one.");
+  a.scope("misaddressed", [&] { misaddressed_.visit(a); });
   a.counter("completions_lost", completions_lost_, "instructions",
             "Retirements with no instruction in flight.");
   a.kept("ready_at", ready_at_);
@@ -251,14 +255,24 @@ void EndpointBase::visit(sim::Archive& a) {
 
 void EndpointBase::waits(Cycle now, std::vector<sim::Wait>& list) const {
   if (out_valid_ && links_.out->valid() && links_.out->busy())
-    list.push_back({fmt::format("its output to be taken: a {} flit for ({},{})",
-                                arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()),
-                    links_.out->receiver()});
-  if (now >= ready_at_ && inst_.full())
+    list.push_back({.what = fmt::format("its output to be taken: a {} flit for ({},{})",
+                                        arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()),
+                    .part = "output",
+                    .kind = "output",
+                    .over = links_.out});
+  if (now < ready_at_) return;
+  if (inst_.full())
     list.push_back(
-        {fmt::format("room in its instruction FIFO ({} flits); its input is blocked", inst_.size())});
-  if (now >= ready_at_ && recv_.full())
-    list.push_back({fmt::format("room in its receive FIFO ({} flits); its input is blocked", recv_.size())});
+        {.what = fmt::format("room in its instruction FIFO ({} flits); its input is blocked", inst_.size()),
+         .part = "input",
+         .on_part = "sequencer",
+         .kind = "inst-fifo-full"});
+  if (recv_.full())
+    list.push_back(
+        {.what = fmt::format("room in its receive FIFO ({} flits); its input is blocked", recv_.size()),
+         .part = "input",
+         .on_part = "receiver",
+         .kind = "recv-fifo-full"});
 }
 
 }  // namespace ktpu::noc

@@ -11,6 +11,7 @@
 #include "arch/encoding/codes.h"
 #include "arch/encoding/quirks.h"
 #include "arch/flit.h"
+#include "tlm/noc/misaddressed.h"
 #include "tlm/noc/write_observer.h"
 #include "tlm/sim/fifo.h"
 #include "tlm/sim/link.h"
@@ -55,6 +56,8 @@ class EndpointReports {
   virtual ~EndpointReports() = default;
   virtual const EndpointMisuseLog& misuse() const = 0;
   virtual std::vector<QuirkHits> quirk_hits() const { return {}; }  // only those met
+  // The part every compute unit has (misaddressed flits, lost CU_CTRL requests).
+  virtual const class EndpointBase* endpoint_base() const { return nullptr; }
   // Elaboration: who wants to know of the unit's writes.
   virtual void set_write_observer(WriteObserver*) {}
 };
@@ -119,9 +122,15 @@ class EndpointBase {
   // Nothing queued in either direction and nothing in flight.
   bool idle() const;
 
+  // Flits taken that were sent to another place, and CU_CTRL requests lost because a reply was pending.
+  const Misaddressed& misaddressed() const { return misaddressed_; }
+  std::uint64_t replies_lost() const { return replies_lost_; }
+
   void sync(sim::Cycle now) { account(now); }
   void visit(sim::Archive& archive);
-  // Adds what the base waits for: a blocked output, a full queue.
+  // Whether a full queue keeps every flit out (but an acknowledge of a cluster).
+  bool input_blocked(sim::Cycle now) const { return now >= ready_at_ && (inst_.full() || recv_.full()); }
+  // Adds what the base waits for: parts `output` (blocked) and `input` (a full queue).
   void waits(sim::Cycle now, std::vector<sim::Wait>& list) const;
 
  private:
@@ -158,6 +167,7 @@ class EndpointBase {
   // What the wires show.
   bool shown_busy_ = false, out_fresh_ = false;
 
+  Misaddressed misaddressed_;
   sim::Cycle accounted_ = 0;  // cycles below are in busy_cycles_
   std::uint64_t retired_ = 0, busy_cycles_ = 0, signals_ = 0, replies_ = 0, replies_lost_ = 0, acks_ = 0,
                 completions_lost_ = 0;

@@ -27,8 +27,9 @@ class Router final : public sim::Unit {
   std::vector<sim::Wait> waits(sim::Cycle) const override { return core_.waits(0); }
 
   const RouterParams& params() const { return core_.params(0); }
+  const Misaddressed& misaddressed() const { return core_.lost(0); }
   // Flits sent into empty slots: lost silently by the machine (fabric.md section 6.1), counted here.
-  std::uint64_t lost() const { return core_.lost(0); }
+  std::uint64_t lost() const { return core_.lost(0).count; }
   // Flits inside: FIFOs, holding slots and output registers.
   std::uint32_t flits_inside() const { return core_.flits_inside(0, sim::kNever); }
 
@@ -51,7 +52,8 @@ class RouterBank final : public sim::Unit {
     void visit(sim::Archive& archive) override;
     std::vector<sim::Wait> waits(sim::Cycle) const override { return bank_.core_.waits(number_); }
     Faces faces() const override;
-    std::uint64_t lost() const { return bank_.core_.lost(number_); }
+    std::uint64_t lost() const { return misaddressed().count; }
+    const Misaddressed& misaddressed() const { return bank_.core_.lost(number_); }
 
    private:
     RouterBank& bank_;

@@ -248,7 +248,7 @@ void RouterCore::sample_outputs(sim::Cycle now) {
       unsettled_ = 2;
     } else {
       if (out_link_[o] == nullptr) {
-        ++routers_[router_of(o)].lost;
+        routers_[router_of(o)].lost.add(now, flit(out.slot));
       } else if (!out_link_[o]->sample_sent()) {
         live_.at[kept++] = o;
         continue;

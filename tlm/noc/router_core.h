@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "arch/flit.h"
+#include "tlm/noc/misaddressed.h"
 #include "tlm/noc/routing.h"
 #include "tlm/sim/fifo.h"
 #include "tlm/sim/link.h"
@@ -56,7 +57,7 @@ class RouterCore {
   // For checkpoints: all the tables of all routers at once. visit() shows these nothing.
   void keep(sim::Archive& archive);
   std::vector<sim::Wait> waits(unsigned router) const;
-  std::uint64_t lost(unsigned router) const { return routers_[router].lost; }
+  const Misaddressed& lost(unsigned router) const { return routers_[router].lost; }
   std::uint32_t flits_inside(unsigned router, sim::Cycle now) const;
   const RouterParams& params(unsigned router) const { return routers_[router].params; }
 
@@ -119,7 +120,7 @@ class RouterCore {
   using InputCycles = std::array<std::uint64_t, kStates>;
   static constexpr unsigned kRank = 8;  // one rank; the bits below it hold the direction
   struct RouterState {
-    std::uint64_t lost = 0;
+    Misaddressed lost;          // sent into an empty slot
     std::uint64_t granted = 0;  // sums over its outputs, when somebody reads them
     std::uint64_t conflicts = 0;
     RouterParams params;

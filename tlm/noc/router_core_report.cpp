@@ -220,32 +220,45 @@ void RouterCore::visit(unsigned router, sim::Archive& archive, sim::Cycle now) {
   archive.counter("granted", state.granted, "flits", "Flits that won an output of this router");
   archive.counter("conflicts", state.conflicts, "cycles",
                   "Grants in which at least one more input wanted the same output");
-  archive.counter("lost", state.lost, "flits", "Flits sent into an empty slot, where the machine loses them");
+  archive.counter("lost", state.lost.count, "flits",
+                  "Flits sent into an empty slot, where the machine loses them");
+  archive.scope("lost", [&] { state.lost.visit(archive); });
 }
 
+// Parts: "out SIDE" the output registers, "in SIDE" the inputs.
 std::vector<sim::Wait> RouterCore::waits(unsigned router) const {
   std::vector<sim::Wait> waits;
+  const auto held_up = [&](Index port) {
+    const Output& out = out_[port];
+    const sim::FlitLink* link = out_link_[port];
+    return out.slot != kNone &&
+           (out.peer != kNone ? in_[out.peer].busy : link != nullptr && link->valid() && link->busy());
+  };
   for (unsigned p = 0; p < kPorts; ++p) {
     const Index port = port_of(router, p);
-    const Output& out = out_[port];
     const Input& in = in_[port];
-    const sim::FlitLink* link = out_link_[port];
-    const bool busy =
-        out.peer != kNone ? in_[out.peer].busy : link != nullptr && link->valid() && link->busy();
-    if (out.slot != kNone && busy) {
-      const arch::Flit& held = flit(out.slot);
-      waits.push_back({fmt::format("output {} holds a {} flit for ({},{}) that is not taken", kPortNames[p],
-                                   arch::flit_type_name(held.type_code()), held.dst_x(), held.dst_y()),
-                       link->receiver()});
+    if (held_up(port)) {
+      const arch::Flit& held = flit(out_[port].slot);
+      waits.push_back(
+          {.what = fmt::format("output {} holds a {} flit for ({},{}) that is not taken", kPortNames[p],
+                               arch::flit_type_name(held.type_code()), held.dst_x(), held.dst_y()),
+           .on = out_link_[port]->receiver(),
+           .part = fmt::format("out {}", kPortNames[p]),
+           .kind = "output",
+           .over = out_link_[port]});
     }
     if (in.count != 0 && in.wedged)
       waits.push_back(
-          {fmt::format("input {} holds a flit whose turn the router never grants", kPortNames[p]), nullptr});
+          {.what = fmt::format("input {} holds a flit whose turn the router never grants", kPortNames[p]),
+           .part = fmt::format("in {}", kPortNames[p]),
+           .kind = "turn-refused"});
+    else if (in.count != 0 && held_up(port_of(router, in.out)))
+      waits.push_back({.what = fmt::format("input {}: {} flits behind output {}", kPortNames[p], in.count,
+                                           kPortNames[in.out]),
+                       .part = fmt::format("in {}", kPortNames[p]),
+                       .on_part = fmt::format("out {}", kPortNames[in.out]),
+                       .kind = "router-input"});
   }
-  if (routers_[router].lost != 0)  // no wait, but what often explains one (fabric.md section 6.1)
-    waits.push_back({fmt::format("note: {}x a flit was lost because nothing is attached where it was sent",
-                                 routers_[router].lost),
-                     nullptr});
   return waits;
 }
 

@@ -99,6 +99,7 @@ sim::Cycle CommandEngine::advance(sim::Cycle now) {
       return sim::kNever;
     case State::kFetch: {
       const Command& c = ram_[pc_];
+      command_since_ = now;
       const auto op = static_cast<reg::CommandOp>(c.opcode);
       if (op == reg::CommandOp::kWrite || op == reg::CommandOp::kPoll) {
         state_ = State::kIssue;
@@ -175,6 +176,7 @@ void CommandEngine::visit(sim::Archive& a) {
   a.state("state", state_, 3);
   a.state("pc", pc_, 7);
   a.state("code", code_);
+  a.state("command_since", command_since_);
   a.state("done", done_, 1);
   a.state("err", error_, 1);
   a.memory("commands", &ram_[0].opcode, ram_.size() * 4);
@@ -187,14 +189,25 @@ void CommandEngine::visit(sim::Archive& a) {
   a.kept("read_data", host_.read_data);
 }
 
-std::vector<sim::Wait> CommandEngine::waits(sim::Cycle) const {
-  if (state_ == State::kIdle) return {};
+std::optional<PendingPoll> CommandEngine::pending_poll() const {
   const Command& c = ram_[pc_];
-  if (c.opcode != static_cast<std::uint64_t>(reg::CommandOp::kPoll)) return {};
-  return {{fmt::format(
-               "command {}: {}", pc_,
-               poll_text(static_cast<std::uint32_t>(c.address & 0xFFFF), c.mask, c.data, agent_.read_data)),
-           nullptr}};
+  if (state_ == State::kIdle || c.opcode != static_cast<std::uint64_t>(reg::CommandOp::kPoll))
+    return std::nullopt;
+  return PendingPoll{.offset = static_cast<std::uint32_t>(c.address & 0xFFFF),
+                     .mask = c.mask,
+                     .want = c.data,
+                     .last = agent_.read_data,
+                     .reads = polls_,
+                     .since = command_since_};
+}
+
+std::vector<sim::Wait> CommandEngine::waits(sim::Cycle) const {
+  const auto poll = pending_poll();
+  if (!poll) return {};
+  return {{.what = fmt::format("command {}: {}", pc_,
+                               poll_text(poll->offset, poll->mask, poll->want, poll->last)),
+           .kind = "poll",
+           .since = poll->since}};
 }
 
 }  // namespace ktpu::orchestrator

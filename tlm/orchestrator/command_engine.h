@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "tlm/orchestrator/poll_text.h"
 #include "tlm/orchestrator/register_bus.h"
 #include "tlm/sim/attribution.h"
 #include "tlm/sim/unit.h"
@@ -33,6 +35,9 @@ class CommandEngine final : public sim::Unit {
   void visit(sim::Archive& archive) override;
   void sync(sim::Cycle now) override { cycles_.sync(now); }
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
+  std::uint64_t progress() const override { return writes_; }  // polls are none
+  // The poll it is at, if any (`mesh` is for the caller to set).
+  std::optional<PendingPoll> pending_poll() const;
 
   std::uint64_t peek(std::uint32_t offset) const;
   bool busy() const { return state_ != State::kIdle; }
@@ -56,6 +61,7 @@ class CommandEngine final : public sim::Unit {
   std::uint64_t code_ = 0, polls_ = 0;
   bool done_ = false, error_ = false, go_ = false, beat_on_ = false;
   sim::Cycle wait_until_ = 0;
+  sim::Cycle command_since_ = 0;  // the command at pc_ was fetched
   std::uint64_t read_q_ = 0;
   std::uint64_t writes_ = 0;
   sim::Attribution<CommandCycle, kCommandCycles> cycles_;

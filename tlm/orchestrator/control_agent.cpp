@@ -49,6 +49,7 @@ void ControlAgent::reset(sim::Cycle start) {
   word_ = 0;
   tx_.reset();
   rx_.reset();
+  ledger_.reset();
   out_valid_ = overflow_ = signal_in_ = rx_in_ = overflow_in_ = false;
   dispatch_cycles_.reset(start);
   tx_cycles_.reset(start);
@@ -66,7 +67,7 @@ bool ControlAgent::offer(sim::Cycle now, const arch::Flit& flit) {
     return true;
   }
   if (rx_.full()) {
-    ++rx_lost_;
+    ledger_.rx_lost.add(now);
     checks_.mailbox_lost(now, flit);
     return false;
   }
@@ -148,7 +149,7 @@ void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
       break;
     case reg::kProgDst:
       if (run_ && prog_dst_ != static_cast<std::uint8_t>(beat.data)) {
-        ++redirects_;
+        ledger_.redirects.add(now);
         checks_.redirected(now, prog_dst_, static_cast<std::uint8_t>(beat.data), left_);
       }
       prog_dst_ = static_cast<std::uint8_t>(beat.data);
@@ -172,8 +173,10 @@ void ControlAgent::write(sim::Cycle now, const BusBeat& beat) {
       break;
     case reg::kTxKick:
       mailbox_push_ = !tx_full_now_ && !run_now_;
-      sends_ignored_ += !mailbox_push_;
-      if (!mailbox_push_) checks_.send_ignored(now, run_now_);
+      if (!mailbox_push_) {
+        ledger_.sends_ignored.add(now);
+        checks_.send_ignored(now, run_now_);
+      }
       break;
     case reg::kRxPop:
       rx_pop_ = rx_readable_now_;
@@ -190,6 +193,7 @@ void ControlAgent::take_signal(const arch::Flit& flit) {
   const std::uint64_t count = (arch::get(&word, ns::kCount) + 1) & ns::kCount.mask();
   word = code << ns::kCode.lsb | argument << ns::kArg.lsb | count << ns::kCount.lsb | 1;
   ++signals_;
+  ledger_.signal(flit);
   stale_[flit.src().node_byte()] = 0;
   checks_.signal(flit);
 }
@@ -220,6 +224,8 @@ void ControlAgent::dispatch(sim::Cycle now) {
     push_flit_.set_src(params_.position);
     tx_.push(now, push_flit_);
     ++dispatched_;
+    ++ledger_.pushed;
+    ledger_.flit_sent(push_flit_);
     checks_.pushed(now, push_flit_);
     if (probe_ != nullptr) probe_->push(now, push_flit_);
   }
@@ -233,7 +239,8 @@ void ControlAgent::dispatch(sim::Cycle now) {
     starved_since_ = sim::kNever;
   }
   if (can_fetch) {
-    assembly_.w[word_] = stage_[pointer_ % stage_.size()];
+    if (pointer_ >= stage_.size()) ledger_.stage_overruns.add(now);
+    assembly_.w[word_] = pointer_ < stage_.size() ? stage_[pointer_] : 0;
     ++pointer_;
     if (++word_ == reg::kWordsPerFlit) {
       word_ = 0;
@@ -252,6 +259,7 @@ void ControlAgent::dispatch(sim::Cycle now) {
   if (load_credit_) {
     credit_ = credit_value_;
     checks_.seeded(credit_value_);
+    ledger_.seed_written(now, credit_value_);
   } else if (push_now && !credited) {
     if (credit_ != 0) --credit_;
   } else if (credited && !push_now) {
@@ -279,7 +287,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
 
   const bool kick = kick_, clear = clear_done_, pop = rx_pop_, mailbox = mailbox_push_;
   const bool started = kick && !run_ && prog_len_ != 0;
-  if (kick && !started) ++(run_ ? kicks_in_run_ : kicks_empty_);
+  if (kick && !started) (run_ ? ledger_.kicks_in_run : ledger_.kicks_empty).add(now);
   if (kick) checks_.kicked(now, {run_, left_, prog_len_, prog_base_, prog_dst_});
 
   // Output register, before the FIFO takes this cycle's push.
@@ -297,6 +305,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
     flit.w[4] &= 0xFFFFFFFFu;
     tx_.push(now, flit);
     ++mailbox_sent_;
+    ledger_.flit_sent(flit);
     if (flit.type() == arch::FlitType::kCuInst) checks_.pushed(now, flit);
     if (probe_ != nullptr) probe_->push(now, flit);
   }
@@ -321,7 +330,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
   }
   if (clear) {
     sig_done_ = 0;
-    signals_cleared_ += signal_in_;
+    if (signal_in_) ledger_.signals_cleared.add(now);
     checks_.done_cleared(now, signal_in_, run_);
   } else if (signal_in_) {
     ++sig_done_;
@@ -401,17 +410,9 @@ void ControlAgent::visit(sim::Archive& a) {
   a.counter("signals", signals_, "flits", "CU_SIGNAL flits received");
   a.counter("mailbox_sent", mailbox_sent_, "flits", "Flits sent through the mailbox");
   a.counter("mailbox_received", mailbox_received_, "flits", "Flits put into the receive mailbox");
-  a.counter("mailbox_lost", rx_lost_, "flits", "Flits dropped because the receive mailbox was full");
   a.counter("credit_starved", starved_cycles_, "cycles",
             "Cycles a finished stall of the dispatcher waited for dispatch credit");
-  a.counter("kicks_in_run", kicks_in_run_, "kicks", "Kicks ignored because a dispatch was running");
-  a.counter("kicks_empty", kicks_empty_, "kicks", "Kicks ignored because PROG_LEN was 0");
-  a.counter("sends_ignored", sends_ignored_, "kicks",
-            "Mailbox sends ignored: a dispatch was running, or the TX FIFO was full");
-  a.counter("redirects", redirects_, "writes",
-            "Changes of PROG_DST during a dispatch, which redirect its rest");
-  a.counter("signals_cleared", signals_cleared_, "flits",
-            "Signals missing in SIG_DONE because it was cleared in the cycle they came");
+  ledger_.visit(a);
   a.counter("quirk_o1", o1_hits_, "reads", "Reads of NODE_STATUS words from before a reset (quirk O1).");
   a.counter("writes", writes_, "writes", "Register writes");
   a.counter("reads", reads_, "reads", "Register reads");
@@ -427,32 +428,39 @@ void ControlAgent::visit(sim::Archive& a) {
   });
 }
 
+// Parts: dispatcher, agent output.
 std::vector<sim::Wait> ControlAgent::waits(sim::Cycle) const {
   std::vector<sim::Wait> waits;
-  if (run_ && credit_ == 0)
-    waits.push_back(
-        {fmt::format("the dispatcher has {} flits left and no credit: PROG_CRED was seeded too low, "
-                     "or instructions marked last (and faults) returned none",
-                     left_),
-         nullptr});
-  if (run_ && tx_full()) waits.push_back({"the dispatcher's TX FIFO is full", nullptr});
-  if (out_valid_)
-    waits.push_back({fmt::format("the agent's {} flit for ({},{}) is not taken by the mesh",
-                                 arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()),
-                     nullptr});
-  // No waits, but what often explains one.
-  const auto note = [&](std::uint64_t count, const char* what) {
-    if (count != 0) waits.push_back({fmt::format("note: {}x {}", count, what), nullptr});
+  const auto add = [&](std::string_view part, std::string_view kind, std::string what) -> sim::Wait& {
+    waits.push_back({.what = std::move(what), .part = std::string(part), .kind = kind});
+    return waits.back();
   };
-  note(kicks_in_run_, "a kick was ignored because a dispatch was running: poll PROG_STAT run == 0 before it");
-  note(kicks_empty_, "a kick was ignored because PROG_LEN was 0");
-  note(
-      sends_ignored_,
-      "a mailbox send was ignored, a dispatch was running or the TX FIFO full: poll PROG_STAT and TX_STATUS");
-  note(redirects_, "PROG_DST was changed while a dispatch was running: the rest of its flits went elsewhere");
-  note(signals_cleared_,
-       "a signal is missing in SIG_DONE, which was cleared in the cycle it came: clear it when idle");
-  note(rx_lost_, "a flit was lost because the receive mailbox was full: read it before asking for more");
+  if (run_ && credit_ == 0) {
+    // A credit comes back when a node completes an instruction.
+    bool asked = false;
+    for (unsigned node = 0; node < ledger_.outstanding.size(); ++node) {
+      if (ledger_.outstanding[node] == 0) continue;
+      const arch::Coord at = arch::Coord::from_node_byte(node);
+      sim::Wait& wait =
+          add("dispatcher", "credit",
+              fmt::format("the dispatcher has {} flits left and no credit: {} instructions of ({},{}) "
+                          "are not complete",
+                          left_, ledger_.outstanding[node], at.x, at.y));
+      wait.node = at;
+      wait.on_part = "sequencer";
+      wait.since = starved_since_;
+      asked = true;
+    }
+    if (!asked)
+      add("dispatcher", "no-credit", fmt::format("the dispatcher has {} flits left and no credit", left_))
+          .since = starved_since_;
+  }
+  if (run_ && tx_full())
+    add("dispatcher", "tx-full", "the dispatcher's TX FIFO is full").on_part = memory::kClientOutput;
+  if (out_valid_)
+    add(memory::kClientOutput, "output",
+        fmt::format("the agent's {} flit for ({},{}) is not taken by the mesh",
+                    arch::flit_type_name(out_.type_code()), out_.dst_x(), out_.dst_y()));
   return waits;
 }
 

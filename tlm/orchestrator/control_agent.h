@@ -9,6 +9,7 @@
 
 #include "tlm/memory/agent_client.h"
 #include "tlm/orchestrator/dispatch_checks.h"
+#include "tlm/orchestrator/dispatch_ledger.h"
 #include "tlm/orchestrator/register_bus.h"
 #include "tlm/sim/attribution.h"
 #include "tlm/sim/fifo.h"
@@ -66,6 +67,19 @@ class ControlAgent final : public memory::AgentClient, public noc::EndpointRepor
 
   // Register value as a read sampled in cycle `now` (orchestrator.md section 3.1); no side effects.
   std::uint64_t peek(std::uint32_t offset, sim::Cycle now) const;
+
+  // The dispatcher as it stands, and what it was asked for.
+  struct Dispatcher {
+    bool run;
+    std::uint32_t left;  // flits not yet sent, while it runs
+    std::uint32_t credit;
+    arch::Coord to;            // PROG_DST
+    sim::Cycle starved_since;  // first cycle without credit of the present stall; kNever: none
+  };
+  Dispatcher dispatcher() const {
+    return {run_, left_, credit_, arch::Coord::from_node_byte(prog_dst_), starved_since_};
+  }
+  const DispatchLedger& ledger() const { return ledger_; }
 
   struct Fault {  // a FAULT signal seen at the agent
     sim::Cycle cycle;
@@ -133,10 +147,9 @@ class ControlAgent final : public memory::AgentClient, public noc::EndpointRepor
 
   sim::Attribution<DispatchCycle, kDispatchCycles> dispatch_cycles_;
   sim::Attribution<TxCycle, kTxCycles> tx_cycles_;
-  std::uint64_t dispatched_ = 0, signals_ = 0, mailbox_sent_ = 0, mailbox_received_ = 0, rx_lost_ = 0,
-                starved_cycles_ = 0, writes_ = 0, reads_ = 0;
-  // What software did that the agent ignores without a word (orchestrator.md section 11).
-  std::uint64_t kicks_in_run_ = 0, kicks_empty_ = 0, sends_ignored_ = 0, redirects_ = 0, signals_cleared_ = 0;
+  std::uint64_t dispatched_ = 0, signals_ = 0, mailbox_sent_ = 0, mailbox_received_ = 0, starved_cycles_ = 0,
+                writes_ = 0, reads_ = 0;
+  DispatchLedger ledger_;
   sim::Cycle starved_since_ = sim::kNever;
   std::uint64_t o1_hits_ = 0;
   sim::Cycle o1_cycle_ = 0;  // of the first hit

@@ -205,7 +205,12 @@ std::vector<sim::Wait> Host::waits(sim::Cycle) const {
   if (done_ || script_ == nullptr) return {};
   std::string what = script_->waiting_for();
   if (what.empty()) return {};
-  return {{std::move(what), nullptr}};
+  sim::Wait wait{.what = std::move(what), .kind = "host"};
+  if (const auto poll = script_->pending_poll()) {
+    wait.kind = "poll";
+    wait.since = poll->since;
+  }
+  return {std::move(wait)};
 }
 
 }  // namespace ktpu::orchestrator

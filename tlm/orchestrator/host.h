@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "tlm/memory/window_bus.h"
+#include "tlm/orchestrator/poll_text.h"
 #include "tlm/orchestrator/register_bus.h"
 #include "tlm/sim/unit.h"
 
@@ -51,6 +54,8 @@ class HostScript {
   virtual std::string waiting_for() const = 0;
   // Its place in the script, for checkpoints.
   virtual void visit(sim::Archive& archive) { archive.unreachable("state of the host's script"); }
+  // The poll it is at, if any.
+  virtual std::optional<PendingPoll> pending_poll() const { return std::nullopt; }
 };
 
 // When the DRAM last moved: the later of all address, data and response handshakes.
@@ -81,6 +86,9 @@ class Host final : public sim::Unit {
     wake_next();
   }
   bool done() const { return done_; }
+  std::optional<PendingPoll> pending_poll() const {
+    return done_ || script_ == nullptr ? std::nullopt : script_->pending_poll();
+  }
   // The cycle in which the script said it was done: the first one after its last transaction.
   sim::Cycle end_cycle() const { return end_cycle_; }
 
@@ -89,6 +97,7 @@ class Host final : public sim::Unit {
   sim::Cycle clock(sim::Cycle now) override;
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
+  std::uint64_t progress() const override { return writes_; }  // polls are none
 
  private:
   bool on_window() const {

@@ -190,13 +190,14 @@ HostAction ProgramScript::next(sim::Cycle now) {
   }
   current_ = queue_.front();
   queue_.pop_front();
+  ++transactions_;
   switch (current_.kind) {
     case Transaction::Kind::kWrite:
       if (probe_ != nullptr) probe_->write(now, step_, current_.offset, current_.data);
       return {HostAction::Kind::kWrite, current_.bus, current_.offset, current_.data, 0, 0};
     case Transaction::Kind::kPoll:
       polling_ = true;
-      poll_ = {current_.bus, current_.offset, current_.mask, current_.data, 0, 0};
+      poll_ = {current_.bus, current_.offset, current_.mask, current_.data, 0, 0, now};
       return {HostAction::Kind::kRead, current_.bus, current_.offset, 0, 0, 0};
     case Transaction::Kind::kQuiet:
       return {HostAction::Kind::kQuiet, 0, 0, 0, 0, static_cast<std::uint32_t>(current_.data)};
@@ -264,6 +265,16 @@ void ProgramScript::visit(sim::Archive& a) {
   a.kept("pending_relayout", pending_relayout_);
   a.kept("ended", ended_);
   a.kept("failure", failure_);
+  a.kept("poll_since", poll_.since);
+}
+
+std::optional<PendingPoll> ProgramScript::pending_poll() const {
+  if (ended_ || !polling_) return std::nullopt;
+  const std::uint8_t mesh = program_.steps[step_].mesh;
+  return PendingPoll{mesh,         poll_.bus == buses_[mesh].engine,
+                     poll_.offset, poll_.mask,
+                     poll_.want,   poll_.last,
+                     poll_.reads,  poll_.since};
 }
 
 std::string ProgramScript::waiting_for() const {

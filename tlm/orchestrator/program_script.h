@@ -54,10 +54,15 @@ class ProgramScript final : public HostScript {
   memory::WindowWord window_word(std::uint32_t beat) override;
   std::string waiting_for() const override;
   void visit(sim::Archive& archive) override;
+  std::optional<PendingPoll> pending_poll() const override;
 
   void set_probe(ScriptProbe* probe) { probe_ = probe; }
   std::size_t steps_done() const { return index_; }
   std::size_t steps() const { return program_.steps.size(); }
+  std::size_t step() const { return step_; }  // of the current transaction
+  // Transactions started, a poll once however often it reads.
+  std::uint64_t transactions() const { return transactions_; }
+  bool ended() const { return ended_; }
   // Idle this many cycles without a DRAM handshake before every round; 0: no wait.
   void set_quiet_before_round(std::uint32_t cycles) { quiet_before_round_ = cycles; }
   // Nonempty when the command engine stopped with err.
@@ -68,6 +73,7 @@ class ProgramScript final : public HostScript {
     std::uint8_t bus = 0;
     std::uint32_t offset = 0;
     std::uint64_t mask = 0, want = 0, reads = 0, last = 0;
+    sim::Cycle since = 0;  // of the first read
   };
   struct Transaction {
     enum class Kind : std::uint8_t {
@@ -104,6 +110,7 @@ class ProgramScript final : public HostScript {
   Transaction current_{};
   bool polling_ = false;
   Poll poll_{};
+  std::uint64_t transactions_ = 0;
   std::size_t index_ = 0;  // next step
   std::size_t step_ = 0;   // step of the current transaction
   std::uint32_t quiet_before_round_ = 0;

@@ -11,8 +11,7 @@ namespace ktpu::platform {
 
 namespace {
 
-constexpr std::size_t kBlockedLines = 12;  // units named in a no-progress message
-constexpr std::size_t kFindingLines = 8;   // findings told in a message
+constexpr std::size_t kFindingLines = 8;  // findings told in a message
 constexpr sim::Cycle kChecksPerWatchdog = 16;
 
 // The first findings that are notes, or those that are not.
@@ -82,13 +81,16 @@ class Runner::Monitor final : public orchestrator::AgentProbe, public memory::Me
 };
 
 Runner::Runner(System& system, const arch::Program* program, const RunLimits& limits)
-    : system_(system), program_(program), limits_(limits), monitor_(std::make_unique<Monitor>(result_)) {
+    : system_(system),
+      program_(program),
+      limits_(limits),
+      monitor_(std::make_unique<Monitor>(result_)),
+      activity_(system) {
   for (MeshSystem& mesh : system.meshes()) {
     if (mesh.control_agent != nullptr) mesh.control_agent->set_probe(monitor_.get());
     if (mesh.memory_agent != nullptr) mesh.memory_agent->set_probe(monitor_.get());
   }
   next_check_ = system.timeline().now() + std::max<sim::Cycle>(1, limits_.watchdog / kChecksPerWatchdog);
-  progress_at_ = system.timeline().now();
   if (program == nullptr) return;
   check_needs(*program, system.machine());
   if (system.host() == nullptr && !program->steps.empty())
@@ -189,31 +191,30 @@ void Runner::check_outputs() {
 
 std::string Runner::faults() const { return finding_lines(system_, false); }
 
-std::string Runner::blocked() const {
-  std::string text;
-  std::size_t lines = 0, more = 0;
-  for (const sim::Timeline::Clock& clock : system_.timeline().clocks()) {
-    for (const sim::Unit* unit : clock.engine->units()) {
-      for (const sim::Wait& wait : unit->waits(clock.engine->now())) {
-        if (++lines > kBlockedLines) {
-          ++more;
-          continue;
-        }
-        text += fmt::format("\n  {}: {}{}", unit->name(), wait.what,
-                            wait.on == nullptr ? "" : fmt::format(" -> {}", wait.on->name()));
-      }
-    }
+std::string Runner::findings_text() const {
+  const std::string text = faults();
+  // What no program may do often explains it.
+  const std::string notes = finding_lines(system_, true);
+  return fmt::format("{}{}{}{}", text.empty() ? "" : "\nBefore that:\n", text,
+                     notes.empty() ? "" : "\nNoticed:\n", notes);
+}
+
+void Runner::finish(arch::ExitStatus status, const Diagnosis& diagnosis) {
+  result_.verdict = diagnosis.verdict;
+  if (!diagnosis.causes.empty()) {
+    result_.cause = diagnosis.causes.front().cause->id;
+    result_.where = diagnosis.causes.front().evidence.front().where;
   }
-  if (more != 0) text += fmt::format("\n  and {} more", more);
-  if (lines == 0) text += "\n  no unit says that it waits for anything";
-  return text;
+  finish(status, status == arch::ExitStatus::kOk ? std::string() : diagnosis.text + findings_text());
+  for (const std::string& note : diagnosis.notes) result_.notes.push_back(note);
 }
 
 void Runner::finish_normally() {
   if (const std::string text = faults(); !text.empty()) return finish(arch::ExitStatus::kUnitFault, text);
   if (script_ != nullptr && !script_->failure().empty())
     return finish(arch::ExitStatus::kUnitFault, script_->failure());
-  finish(arch::ExitStatus::kOk, {});
+  system_.timeline().sync();
+  finish(arch::ExitStatus::kOk, diagnose_end(system_));
 }
 
 // An external host acts when it likes; until then time goes by.
@@ -236,34 +237,37 @@ bool Runner::check(sim::Cycle now) {
     finish_normally();
     return true;
   }
+  activity_.look(now);
+  const bool external_waits = external && system_.timeline().next_wanted() == sim::kNever;
+  if (external_waits)
+    activity_.keep_alive(now);  // waits for the world outside, which is no stall of the machine
   if (now >= limits_.max_cycles) {
+    const StepCount steps = script_ == nullptr
+                                ? StepCount{}
+                                : StepCount{script_->steps_done() - !script_->ended(), script_->steps()};
     finish(arch::ExitStatus::kCycleLimit,
-           fmt::format("cycle limit of {} reached (--max-cycles){}", limits_.max_cycles,
-                       program_ == nullptr
-                           ? std::string()
-                           : fmt::format("; {:.0f} % of the program's steps were done", 100 * steps_done())));
+           diagnose_limit(system_, steps,
+                          now - activity_.moved_at() >= limits_.watchdog / kChecksPerWatchdog * 2,
+                          activity_.moved_at(),
+                          fmt::format("cycle limit of {} reached (--max-cycles)", limits_.max_cycles)));
     return true;
   }
-  const std::uint64_t progress = system_.progress();
-  if (progress != last_progress_) {
-    last_progress_ = progress;
-    progress_at_ = now;
-  }
-  bool asleep = !host_done && system_.timeline().next_wanted() == sim::kNever;
-  if (asleep && external) {  // waits for the world outside, which is no stall of the machine
-    progress_at_ = now;
-    asleep = false;
-  }
-  if (asleep || now - progress_at_ >= limits_.watchdog) {
-    std::string text = faults();
-    // What no program may do often explains it.
-    const std::string notes = finding_lines(system_, true);
-    text =
-        fmt::format("cycle {}: no progress since cycle {}. Blocked:{}{}{}{}{}", now, progress_at_, blocked(),
-                    text.empty() ? "" : "\nBefore that:\n", text, notes.empty() ? "" : "\nNoticed:\n", notes);
-    finish(arch::ExitStatus::kNoProgress, std::move(text));
+  const bool asleep = !host_done && !external_waits && system_.timeline().next_wanted() == sim::kNever;
+  const auto stands = [&](sim::Cycle since) { return now - since >= limits_.watchdog; };
+  const auto end = [&](bool starved, const Activity::Held& held, sim::Cycle since) {
+    finish(
+        arch::ExitStatus::kNoProgress,
+        diagnose_stand(
+            system_, starved, held,
+            fmt::format("cycle {}: no progress since cycle {}{}", now, since,
+                        starved ? held.link == nullptr ? " of what the program waits for" : " there" : "")));
     return true;
-  }
+  };
+  if (asleep || stands(activity_.moved_at())) return end(false, {}, activity_.moved_at());
+  if (script_ != nullptr && !host_done && stands(activity_.worked_at()))
+    return end(true, {}, activity_.worked_at());
+  if (const Activity::Held held = activity_.longest_held(); held.link != nullptr && stands(held.since))
+    return end(true, held, held.since);
   return false;
 }
 
@@ -285,8 +289,7 @@ void Runner::visit(sim::Archive& a) {
   a.kept("last_write_beat", result_.last_write_beat);
   a.kept("last_read_beat", result_.last_read_beat);
   a.kept("last_completion", result_.last_completion);
-  a.kept("last_progress", last_progress_);
-  a.kept("progress_at", progress_at_);
+  activity_.visit(a);
   a.kept("next_check", next_check_);
   if (!a.restores()) return;
   finished_ = false;

@@ -15,6 +15,8 @@
 #include "tlm/orchestrator/program_script.h"
 #include "tlm/platform/findings.h"
 #include "tlm/platform/memory_watch.h"
+#include "tlm/platform/activity.h"
+#include "tlm/platform/diagnosis.h"
 #include "tlm/platform/system.h"
 
 namespace ktpu::platform {
@@ -26,6 +28,9 @@ struct RunLimits {
 
 struct RunResult {
   arch::ExitStatus status = arch::ExitStatus::kOk;
+  Verdict verdict = Verdict::kStopped;
+  std::string cause;                     // id of the cause found (causes.h); empty: none
+  std::string where;                     // the node it was found at
   std::string message;                   // empty when kOk; else what happened, where, why and what to do
   std::vector<Finding> findings;         // what the detector saw, faults included
   std::vector<std::string> notes;        // misuse and quirks that did not end the run, one line each
@@ -85,8 +90,10 @@ class Runner {
   void relayout(std::uint8_t mesh, const arch::StepRelayout& step);
   void check_outputs();
   std::string faults() const;
-  std::string blocked() const;
   bool waits_for_world() const;
+  void finish(arch::ExitStatus status, const Diagnosis& diagnosis);
+  // Faults and notes so far, as further lines of a message.
+  std::string findings_text() const;
 
   System& system_;
   const arch::Program* program_;
@@ -97,8 +104,7 @@ class Runner {
   RunResult result_;
   bool finished_ = false;
   bool host_less_ = false;
-  std::uint64_t last_progress_ = 0;
-  sim::Cycle progress_at_ = 0;
+  Activity activity_;
   sim::Cycle next_check_ = 0;
   struct Planned {
     sim::Cycle cycle;

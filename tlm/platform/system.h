@@ -57,10 +57,12 @@ class System : public orchestrator::QuietSource {
   // All clocks, the fabric's first, as in the machine's description.
   sim::Timeline& timeline() { return timeline_; }
   const sim::Timeline& timeline() const { return timeline_; }
+  const sim::Engine& engine() const { return engine_; }
   std::vector<MeshSystem>& meshes() { return meshes_; }
   const std::vector<MeshSystem>& meshes() const { return meshes_; }
   MeshSystem& mesh(std::size_t index = 0) { return meshes_.at(index); }
   orchestrator::Host* host() { return host_; }
+  const orchestrator::Host* host() const { return host_; }
   // The unit or link called `name`; null if there is none.
   sim::Unit* unit(std::string_view name) const;
   sim::LinkBase* link(std::string_view name) const;

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "arch/flit.h"
 #include "tlm/sim/archive.h"
 #include "tlm/sim/cycle.h"
 
@@ -18,10 +20,20 @@ class Engine;
 class LinkBase;
 class Unit;
 
-// One thing a unit waits for, for the watchdog: "waits for <what>" with a hint at the cause.
+// One thing a unit waits for, as an edge of the wait-for graph a run that stands still is diagnosed from
+// (tlm/platform/wait_graph.h): which part of the unit waits, for what, and who should act. Whoever should act
+// is named by one of `over`, `on` and `node`; by `on_part` alone, it is another part of the same unit; by
+// none of them, it is unknown, or nobody can any more.
 struct Wait {
-  std::string what;          // "1 read response (FILL A, 127 of 128 entries placed)"
-  const Unit* on = nullptr;  // who should act, when known
+  std::string what;                      // "1 read response (FILL A, 127 of 128 entries placed)"
+  const Unit* on = nullptr;              // who should act, when known
+  std::string part = {};                 // of this unit: "sequencer"; empty: all of it
+  std::string on_part = {};              // of the one who should act
+  std::string_view kind = {};            // what for, short and stable ("read-response"): rules look for it
+  const LinkBase* over = nullptr;        // its receiver should take the flit that is offered on it
+  std::optional<arch::Coord> node = {};  // the unit at this place in the same mesh should act
+  Cycle since = kNever;                  // first cycle of the wait, when known
+  bool note = false;                     // no wait, but what often explains one
 };
 
 class Unit {

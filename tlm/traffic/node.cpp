@@ -170,12 +170,22 @@ void Node::visit(sim::Archive& archive) {
   });
 }
 
-std::vector<sim::Wait> Node::waits(sim::Cycle) const {
+std::vector<sim::Wait> Node::waits(sim::Cycle now) const {
+  std::vector<sim::Wait> list;
   if (offering_ && out_.busy())
-    return {{fmt::format("its flit for ({},{}) to be taken", out_.data().dst_x(), out_.data().dst_y()),
-             out_.receiver()}};
-  if (due_ != sim::kNever) return {{"the cycle of its next flit", nullptr}};
-  return {};
+    list.push_back(
+        {.what = fmt::format("its flit for ({},{}) to be taken", out_.data().dst_x(), out_.data().dst_y()),
+         .on = out_.receiver(),
+         .part = "output",
+         .kind = "output",
+         .over = &out_});
+  else if (due_ != sim::kNever)
+    list.push_back(
+        {.what = fmt::format("cycle {}, when its next flit is due", due_), .part = "output", .kind = "time"});
+  if (in_valid_ != 0 && in_.busy() && now >= start_)
+    list.push_back(
+        {.what = "the busy pattern of the node to let a flit in", .part = "input", .kind = "busy-pattern"});
+  return list;
 }
 
 }  // namespace ktpu::traffic

@@ -36,6 +36,7 @@ class VectorCore final : public sim::Unit, public noc::EndpointReports {
   // "kernel-unsupported" for each RUN: it retires like an unknown envelope and does nothing.
   const noc::EndpointMisuseLog& misuse() const override { return misuse_; }
   void set_write_observer(noc::WriteObserver* observer) override { base_.set_write_observer(observer); }
+  const noc::EndpointBase* endpoint_base() const override { return &base_; }
   bool idle() const { return !entered_ && !exec_done_ && base_.idle(); }
 
   // Back doors. `word` 0..511; `descriptor` and `field` 0..7.

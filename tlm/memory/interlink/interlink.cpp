@@ -292,15 +292,19 @@ void Interlink::visit(sim::Archive& archive) {
 }
 
 void Interlink::waits(std::vector<sim::Wait>& waits) const {
+  const std::size_t before = waits.size();
   encapsulator_.waits(waits);
   if (was_interleaved_ && encapsulator_.open())
     waits.push_back(
-        {fmt::format("interlink: a remote flit of ({},{}) came into the open burst of ({},{}): the two block "
-                     "each other (quirk I2); one remote burst at a time may be open in a mesh",
-                     interleaved_by_.x, interleaved_by_.y, interleaved_into_.x, interleaved_into_.y)});
+        {.what = fmt::format("interlink: a remote flit of ({},{}) came into the open burst of ({},{}): the "
+                             "two block each other "
+                             "(quirk I2); one remote burst at a time may be open in a mesh",
+                             interleaved_by_.x, interleaved_by_.y, interleaved_into_.x, interleaved_into_.y),
+         .kind = "remote-interleaved"});
   sender_.waits(waits);
   for (unsigned l = 0; l < il::kLinks; ++l) links_[l].waits(fmt::format("interlink link {}", l), waits);
   ingress_.waits(waits);
+  for (std::size_t k = before; k < waits.size(); ++k) waits[k].part = "interlink";
 }
 
 }  // namespace ktpu::memory

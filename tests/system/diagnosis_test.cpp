@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of docs/diagnosis.md, row by row: each cause as a program that has it, run to its end; verdict,
+// cause, place and exit status must be those of the table. Then programs broken in ways the table does not
+// list.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "apps/common/register_units.h"
+#include "arch/encoding/payloads.h"
+#include "arch/program/text.h"
+#include "tlm/platform/runner.h"
+#include "topologies/reader.h"
+
+namespace ktpu::platform {
+namespace {
+
+using arch::ExitStatus;
+using testing::HasSubstr;
+
+// A flit through the mailbox, bit for bit.
+std::string mail(const arch::Flit& flit) {
+  std::string text;
+  for (unsigned w = 0; w < 5; ++w) text += fmt::format("write TX_FLIT[{}] = 0x{:x}\n", w, flit.w[w]);
+  return text + "write TX_KICK = 1\nquiet 40\n";
+}
+arch::Flit plain(arch::Coord to, arch::Coord from, arch::FlitType type, bool last = true) {
+  return arch::make_flit(to, from, type, 0x40, last);
+}
+arch::Flit write_request(unsigned beats, arch::Coord from = {0, 1}) {
+  arch::MemReq request;
+  request.addr = 0x8000;
+  request.len = beats - 1;
+  return arch::make_flit(arch::make_header({0, 1}, from, arch::FlitType::kMemWrReq, 0, false), request);
+}
+arch::Flit burst(arch::Coord from, unsigned buffer, unsigned flits, bool signal) {
+  arch::CuDataDesc desc;
+  desc.buf_id = buffer;
+  desc.len = flits - 1;
+  desc.flags = signal;
+  desc.ack_x = 0;
+  desc.ack_y = 1;
+  return arch::make_flit(arch::make_header({1, 1}, from, arch::FlitType::kCuData, 0, false), desc);
+}
+std::string repeat(unsigned n, const std::string& text) {
+  std::string all;
+  while (n-- != 0) all += text;
+  return all;
+}
+
+// `instructions` on (1,1), all of them awaited.
+std::string job(const std::string& instructions, unsigned count, const std::string& before = {},
+                unsigned credit = 64, unsigned awaited = 0) {
+  std::string text = "baseline (1,1)\nstage 0 {\n" + instructions + "\n}\n";
+  if (credit != 0) text += fmt::format("credit {}\n", credit);
+  return text + before +
+         fmt::format("kick (1,1) slots=0..{}\nawait (1,1) {}\n", count - 1, awaited == 0 ? count : awaited);
+}
+const std::string kWorks =
+    "fill a n=4 from=0x0\nfill b n=4 from=0x1000\ngemm gm=2 gn=2 nk=2\ndrain n=4 to=0x4000 last";
+
+struct Row {
+  const char* name;  // of the test
+  const char* cause;
+  Verdict verdict;
+  int status, strict;  // exit status without and with --strict
+  const char* where;   // part of the place named
+  std::string program;
+  topo::Overrides sets = {};
+  const char* machine = "mesh1";
+};
+
+RunResult run_text(const std::string& text, const topo::Overrides& sets = {}, const char* machine = "mesh1",
+                   RunLimits limits = {400'000, 4000}) {
+  const arch::Program program = arch::assemble(text, "row.kasm");
+  Registry units;
+  apps::register_units(units);
+  System system(topo::read_file(machine, sets), units);
+  Runner runner(system, &program, limits);
+  return runner.run();
+}
+int strict_status(const RunResult& r) {  // as ktpu-sim
+  return r.status == ExitStatus::kOk && !r.notes.empty() ? 7 : static_cast<int>(r.status);
+}
+
+std::vector<Row> table() {
+  const arch::Coord agent{0, 1}, cluster{1, 1};
+  const std::string two_kicks =
+      "write PROG_DST = 0x11\nwrite PROG_LEN = 2\nwrite PROG_KICK = 1\nwrite PROG_BASE = 2\n"
+      "write PROG_KICK = 1\n";
+  const std::string staged = "stage 0 {\n" + kWorks + "\n}\ncredit 32\n";
+  const auto dead = Verdict::kDeadlock;
+  return {
+      {"CreditNeverSeeded", "credit-never-seeded", dead, 4, 4, "dispatcher", job(kWorks, 4, "", 0)},
+      {"CreditBelowThePrograms", "credit-below-programs", dead, 4, 4, "dispatcher",
+       job(repeat(4, "fill a n=1 from=0x0 last\n"), 4, "", 2)},
+      {"KickWhileRunning", "kick-while-running", dead, 4, 4, "dispatcher",
+       staged + two_kicks + "poll SIG_DONE & 0xffff == 4\n"},
+      {"KickWhileRunningUnawaited", "kick-while-running", Verdict::kFinished, 0, 7, "dispatcher",
+       staged + two_kicks + "poll SIG_DONE & 0xffff == 2\n"},
+      {"KickEmpty", "kick-empty", dead, 4, 4, "dispatcher",
+       staged + "write PROG_DST = 0x11\nwrite PROG_KICK = 1\npoll SIG_DONE & 0xffff == 4\n"},
+      {"KickEmptyUnawaited", "kick-empty", Verdict::kFinished, 0, 7, "dispatcher", "write PROG_KICK = 1\n"},
+      {"PollThatNothingMeets", "poll-never-true", dead, 4, 4, "host", "poll STATUS & 2 == 2\n"},
+      {"OneSignalTooMany", "signals-missing", dead, 4, 4, "host", job(kWorks, 4, "", 64, 5)},
+      {"MoreSignalsThanAwaited", "signals-exceeded", dead, 4, 4, "host",
+       staged + "kick (1,1) slots=0..3\nquiet 2000\npoll SIG_DONE & 0xffff == 3\n"},
+      {"InstructionsToAnEmptySlot", "flit-to-empty-slot", dead, 4, 4, "router@1,1",
+       staged + "kick (1,2) slots=0..3\npoll SIG_DONE & 0xffff == 4\n"},
+      {"FlitToAnEmptySlot", "flit-to-empty-slot", Verdict::kFinished, 0, 7, "router@1,1",
+       mail(plain({1, 2}, agent, arch::FlitType::kCuData))},
+      {"InstructionsToACorner", "flit-to-corner", dead, 4, 4, "memory",
+       staged + "kick (0,0) slots=0..3\npoll SIG_DONE & 0xffff == 4\n"},
+      {"FlitToACorner", "flit-to-corner", Verdict::kFinished, 0, 7, "memory",
+       mail(plain({0, 2}, agent, arch::FlitType::kCuData))},
+      {"InstructionsOutsideTheGrid", "flit-outside-grid", dead, 4, 4, "router@1,1",
+       staged + "kick (9,9) slots=0..3\npoll SIG_DONE & 0xffff == 4\n"},
+      {"InstructionToAMemoryPort", "instruction-to-memory-port", dead, 4, 4, "memory",
+       staged + "kick (0,1) slots=0..0\npoll SIG_DONE & 0xffff == 1\n"},
+      {"ResponseOutsideAFill", "response-outside-fill", dead, 4, 4, "cluster@1,1 receiver",
+       job("gemm gm=1 gn=1 nk=1\ndrain n=1 to=0x4000", 2,
+           mail(plain(cluster, agent, arch::FlitType::kMemRdResp)), 64, 3)},
+      {"ResponseOutsideAFillUnawaited", "response-outside-fill", Verdict::kOrphans, 0, 7,
+       "cluster@1,1 receiver", mail(plain(cluster, agent, arch::FlitType::kMemRdResp))},
+      {"EmitOnLoad", "emit-on-load", dead, 4, 4, "cluster@1,1",
+       job("fill a n=2 from=0x0\nfill b n=2 from=0x1000\ngemm gm=2 gn=2 nk=1 emit to=0x4000\ndrain n=4 fuse "
+           "to=0x4000 last",
+           4)},
+      {"FillOf256", "fill-of-256", dead, 4, 4, "cluster@1,1 sequencer", job("fill a n=256 from=0x0 last", 1)},
+      {"FillOf256Unawaited", "fill-of-256", Verdict::kOrphans, 0, 7, "cluster@1,1 sequencer",
+       "stage 0 {\nfill a n=256 from=0x0 last\n}\ncredit 4\nkick (1,1) slots=0..0\n"},
+      {"FusedDrainOfTooMany", "fused-drain-count", dead, 4, 4, "cluster@1,1",
+       job("fill a n=4 from=0x0\nfill b n=4 from=0x1000\ngemm gm=2 gn=2 nk=2 emit to=0x4000\ndrain n=5 fuse "
+           "to=0x4000 last",
+           4)},
+      {"TwoSenders", "two-senders", dead, 4, 4, "cluster@1,1 receiver",
+       mail(burst({2, 1}, 0, 2, true)) + mail(plain(cluster, {2, 1}, arch::FlitType::kCuData, false)) +
+           mail(burst({2, 2}, 0, 2, true)) + mail(plain(cluster, {2, 1}, arch::FlitType::kCuData)) +
+           mail(plain(cluster, {2, 2}, arch::FlitType::kCuData, false)) +
+           mail(plain(cluster, {2, 2}, arch::FlitType::kCuData)) + "poll SIG_DONE & 0xffff == 2\n"},
+      {"PeerBurstToItself",
+       "peer-to-itself",
+       dead,
+       4,
+       4,
+       "cluster@1,1",
+       job("fill a n=8 from=0x0\nfill b n=8 from=0x1000\ngemm gm=8 gn=8 nk=1\ndrain n=64 dnode dst=(1,1) "
+           "dbuf=2 last",
+           4),
+       {"meshes.0.units.mat.recv_depth=16", "meshes.0.router.fifo_depth=4"}},
+      {"PeerBurstShort", "peer-burst-short", dead, 4, 4, "cluster@1,1",
+       job("gemm gm=1 gn=1 nk=1 last", 1,
+           mail(burst({2, 1}, 2, 2, false)) + mail(plain(cluster, {2, 1}, arch::FlitType::kCuData)))},
+      {"WriteBurstShort", "write-burst-short", Verdict::kOrphans, 0, 7, "write slots",
+       mail(write_request(8)) + repeat(7, mail(plain(agent, agent, arch::FlitType::kMemWrData, false)))},
+      {"WriteBurstShortAwaited", "write-burst-short", dead, 4, 4, "write slots",
+       mail(write_request(8)) + repeat(7, mail(plain(agent, agent, arch::FlitType::kMemWrData, false))) +
+           "poll AUX_STAT & 0xffff00 == 0x100\n"},
+      {"WriteDataWithoutASlot", "write-data-without-slot", Verdict::kStopped, 3, 3, "",
+       mail(plain(agent, agent, arch::FlitType::kMemWrData))},
+      {"WriteSlotsExhausted", "write-slots-exhausted", dead, 4, 4, "write queue",
+       job("fill a n=8 from=0x0\nfill b n=8 from=0x1000\ngemm gm=8 gn=8 nk=1\ndrain n=64 to=0x4000 last", 4,
+           repeat(17, mail(write_request(8))))},
+      {"CreditAboveTheDepth",
+       "credit-above-depth",
+       dead,
+       4,
+       4,
+       "cluster@1,1 input",
+       job(repeat(60, "fill a n=32 from=0x0\n"), 60, "", 512),
+       {"meshes.0.units.mat.inst_depth=16", "meshes.0.dram.first_read_beat=400"}},
+      {"MailboxFull", "mailbox-full", dead, 4, 4, "mailbox",
+       "write TX_FLIT[4] = 0x11017018\n" + repeat(19, "write TX_KICK = 1\nquiet 40\n") +
+           repeat(18, "write RX_POP = 1\n") + "poll RX_STATUS & 0x10000 == 0\n"},
+      {"MailboxFullUnawaited", "mailbox-full", Verdict::kFinished, 0, 7, "mailbox",
+       "write TX_FLIT[4] = 0x11017018\n" + repeat(19, "write TX_KICK = 1\nquiet 40\n")},
+      {"MailboxSendIgnored", "mailbox-send-ignored", dead, 4, 4, "mailbox",
+       staged + "write TX_FLIT[4] = 0x11017018\nkick (1,1) slots=0..3\nwrite TX_KICK = 1\npoll RX_STATUS & "
+                "0x10000 == 0\n"},
+      {"StagingReadPastItsEnd", "staging-past-end", Verdict::kFinished, 0, 7, "dispatcher",
+       "stage 127 {\nfill a n=1 from=0x0\n}\ncredit 8\nwrite PROG_DST = 0x11\nwrite PROG_BASE = 127\nwrite "
+       "PROG_LEN = 2\n"
+       "write PROG_KICK = 1\npoll SIG_DONE & 0xffff == 1\n"},
+      {"DestinationChanged", "destination-changed", Verdict::kFinished, 0, 7, "dispatcher",
+       staged + "write PROG_DST = 0x11\nwrite PROG_LEN = 4\nwrite PROG_KICK = 1\nwrite PROG_DST = "
+                "0x01\nquiet 100\n"},
+      {"SharedFillAlone", "shared-fill-alone", dead, 4, 4, "cluster@1,1 sequencer",
+       job("fill a n=1 from=0x0 npeer=1 peer0=0x01 last", 1)},
+      // Ways to be wrong that are in no row.
+      {"OtherA_InstructionWhoseUnitSendsTheCompletionAway", "flit-outside-grid", dead, 4, 4, "router@1,1",
+       "baseline (1,1)\n" + mail(plain(cluster, {3, 3}, arch::FlitType::kCuInst)) + "await (1,1) 1\n"},
+      {"OtherB_ReplyThatNobodyWasAskedFor", "poll-never-true", dead, 4, 4, "host",
+       "poll RX_STATUS & 0x10000 == 0\n"},
+      {"OtherC_BurstAcknowledgeNotAskedFor", "signals-missing", dead, 4, 4, "host",
+       mail(burst({2, 1}, 0, 1, false)) + mail(plain(cluster, {2, 1}, arch::FlitType::kCuData)) +
+           "poll SIG_DONE & 0xffff == 1\n"},
+      {"OtherD_WriteThatIsNeverIssued", "poll-never-true", dead, 4, 4, "host",
+       "poll AUX_STAT & 0xffff00 == 0x100\n"},
+      {"OtherE_DrainThatWaitsForAnEndlessBurst", "peer-burst-short", dead, 4, 4, "cluster@1,1",
+       job("drain n=1 to=0x4000 last", 1, mail(burst({2, 1}, 2, 4, false)))},
+      {"OtherF_TwoClustersThatSendToEachOther",
+       "circular-wait",
+       dead,
+       4,
+       4,
+       "cluster@",
+       "baseline (1,1) (2,1)\nstage 0 {\nfill a n=8 from=0x80000000\nfill b n=8 from=0x80001000\ngemm gm=8 "
+       "gn=8 nk=1\n"
+       "drain n=64 dnode dst=(2,1) dbuf=2 last\ndrain n=64 dnode dst=(1,1) dbuf=2 last\n}\ncredit 32\n"
+       "kick (1,1) slots=0..2\nkick (2,1) slots=0..2\nawait (1,1) 3\nawait (2,1) 3\n"
+       "kick (1,1) slots=3..3\nkick (2,1) slots=4..4\nawait (1,1) 4\nawait (2,1) 4\n",
+       {"meshes.0.units.mat.recv_depth=16", "meshes.0.router.fifo_depth=4"},
+       "mesh8"},
+  };
+}
+
+class Diagnosis_Table : public testing::TestWithParam<Row> {};
+
+TEST_P(Diagnosis_Table, Row) {
+  const Row& row = GetParam();
+  const RunResult r = run_text(row.program, row.sets, row.machine);
+  std::string all = r.message;
+  for (const std::string& note : r.notes) all += "\n" + note;
+  EXPECT_EQ(verdict_name(r.verdict), verdict_name(row.verdict)) << all;
+  EXPECT_EQ(static_cast<int>(r.status), row.status) << all;
+  EXPECT_EQ(strict_status(r), row.strict) << all;
+  if (row.verdict == Verdict::kStopped) return;
+  EXPECT_EQ(r.cause, row.cause) << all;
+  EXPECT_THAT(r.where, HasSubstr(row.where)) << all;
+  EXPECT_THAT(all, HasSubstr(fmt::format("[{}]", row.cause)));
+  if (row.status == 4) {
+    EXPECT_EQ(r.message.find("deadlock"), 0u) << all;
+    EXPECT_THAT(r.message,
+                testing::AllOf(HasSubstr("no progress since cycle"), HasSubstr("Who waits for whom:\n  ")));
+    EXPECT_LT(r.cycles, 60'000u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Diagnosis_Table, testing::ValuesIn(table()),
+                         [](const auto& row) { return std::string(row.param.name); });
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+
+TEST(Diagnosis, EveryCauseIsExplainedAndInTheTableOfTheDocs) {
+  std::ifstream file(std::string(KTPU_SOURCE_DIR) + "/docs/diagnosis.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  for (const Cause& cause : causes()) {
+    EXPECT_THAT(text.str(), HasSubstr(fmt::format("| `{}` |", cause.id)));
+    ASSERT_TRUE(explain_cause(cause.id).has_value());
+    EXPECT_THAT(*explain_cause(cause.id), HasSubstr(std::string(cause.fix)));
+  }
+  EXPECT_FALSE(explain_cause("no-such-cause").has_value());
+}
+
+TEST(Diagnosis, AGoodProgramIsFinishedWithoutANote) {
+  const RunResult r = run_text(job(kWorks, 4));
+  EXPECT_EQ(r.status, ExitStatus::kOk) << r.message;
+  EXPECT_EQ(r.verdict, Verdict::kFinished);
+  EXPECT_THAT(r.notes, testing::IsEmpty());
+}
+
+// --- Saturation, deadlock, starvation and slow progress are different verdicts (report 15).
+
+RunResult run_traffic(const std::string& yaml, RunLimits limits) {
+  Registry units;
+  apps::register_units(units);
+  System system(topo::read_string(yaml, "t.yaml"), units);
+  Runner runner(system, nullptr, limits);
+  return runner.run();
+}
+// Three nodes around one router; what is at (1,1) is the sink.
+std::string three(const std::string& sink, double rate) {
+  return fmt::format(R"(version: 1
+name: three
+clock_mhz: 300
+meshes:
+  - grid:
+      - [ ., src, . ]
+      - [ src, sink, . ]
+      - [ ., ., . ]
+    router: {{fifo_depth: 4}}
+    units:
+      src: {{kind: traffic, pattern: uniform, rate: {}, seed: 1}}
+      sink: {{{}}}
+)",
+                     rate, sink);
+}
+
+TEST(UserReport15, SaturationIsNoHangAndNamesTheHotLink) {
+  const RunResult r = run_traffic(
+      three("kind: traffic, pattern: uniform, rate: 0.9, seed: 2, busy: {period: 4, duty: 3}", 0.9),
+      {20'000, 1000});
+  EXPECT_EQ(r.status, ExitStatus::kCycleLimit) << r.message;
+  EXPECT_EQ(r.verdict, Verdict::kSaturation) << r.message;
+  EXPECT_THAT(r.message,
+              testing::AllOf(HasSubstr("saturation"), HasSubstr(".in"), HasSubstr("flits a cycle")));
+}
+
+TEST(UserReport15, ASinkThatNeverTakesIsADeadlock) {
+  const RunResult r = run_traffic(three("kind: traffic, busy: {period: 4, duty: 4}", 0.5), {50'000, 2000});
+  EXPECT_EQ(r.status, ExitStatus::kNoProgress) << r.message;
+  EXPECT_THAT(r.message, HasSubstr("[sink-refuses]"));
+}
+
+TEST(UserReport15, SlowProgressSaysHowFarItCameAndHowLongItWillTake) {
+  const RunResult r = run_text(job(kWorks, 4) + job(kWorks, 4), {"meshes.0.dram.first_read_beat=2000"},
+                               "mesh1", {9000, 100'000});
+  EXPECT_EQ(r.status, ExitStatus::kCycleLimit) << r.message;
+  EXPECT_EQ(r.verdict, Verdict::kSlow) << r.message;
+  EXPECT_THAT(r.message,
+              testing::AllOf(HasSubstr("slow"), HasSubstr("steps done"), HasSubstr("cycles to go")));
+}
+
+}  // namespace
+}  // namespace ktpu::platform
