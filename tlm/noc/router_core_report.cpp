@@ -177,7 +177,10 @@ void RouterCore::keep(sim::Archive& a) {
   a.kept("in_reset", in_reset_);
   a.kept("watched", watched_);
   a.kept("unsettled", unsettled_);
-  for (RouterState& state : routers_) a.kept("lost", state.lost);
+  for (RouterState& state : routers_) {
+    a.kept("lost", state.lost.count);
+    state.lost.visit(a);
+  }
   a.kept_memory("counted", counted_.data(), counted_.size());
   a.kept_memory("stalled", stalled_.data(), stalled_.size());
 }

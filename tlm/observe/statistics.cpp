@@ -32,6 +32,7 @@ class MachineNames final : public Names {
 
   std::string_view node;                 // where formulas are looked up first; empty: the run
   const EngineCycles* engine = nullptr;  // the node, if it is one
+  const sim::Unit* unit = nullptr;       // whose clock unit.cycles is of
   std::unordered_map<std::string, std::optional<double>> metrics;
 
   std::optional<double> value(std::string_view name) const override {
@@ -257,9 +258,11 @@ std::vector<Violation> Statistics::check() const {
     if (invariants_[i].over == Over::kEngines) {
       for (const EngineCycles& engine : engines_of(registry_)) {
         names.engine = &engine;
+        names.unit = engine.states.front()->owner;
         check_one(i, engine.name);
       }
       names.engine = nullptr;
+      names.unit = nullptr;
       continue;
     }
     for (const Node& node : registry_.nodes()) {
