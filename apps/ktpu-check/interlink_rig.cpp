@@ -64,7 +64,7 @@ Cycle FlitSink::clock(Cycle now) {
 }
 
 Cycle RegisterWriter::clock(Cycle now, bool /*out_taken*/) {
-  while (!writes.empty() && writes.front().at <= now) {
+  if (!writes.empty() && writes.front().at <= now) {  // one a cycle, as the register bus
     agent->aux_write(now, writes.front().offset, writes.front().data);
     writes.pop_front();
   }
