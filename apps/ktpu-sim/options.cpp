@@ -52,10 +52,17 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
       ->take_all()
       ->allow_extra_args(false);
 
-  app.add_option("--stats", o.stats, "Write all statistics to FILE.json or FILE.csv")->type_name("FILE");
+  CLI::Option* stats =
+      app.add_option("--stats", o.stats, "Write all statistics to FILE.json or FILE.csv")->type_name("FILE");
   CLI::Option* quiet = app.add_flag("--quiet,-q", o.quiet, "No table");
   app.add_flag("--table", o.table, "Print every statistic, not only the shares and rates")->excludes(quiet);
   app.add_flag("--zeros", o.zeros, "As --table, with the statistics that are 0")->excludes(quiet);
+  app.add_option("--history", o.history,
+                 "Record these statistics, registers or wires over time, for --stats: names with *")
+      ->type_name("PATTERN")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->needs(stats);
   CLI::Option* vcd = app.add_option("--vcd", o.vcd, "Write waves")->type_name("FILE");
   app.add_option("--vcd-scope", o.scope, "What to put into the waves: names with * (default: all wires)")
       ->type_name("PATTERN")

@@ -22,6 +22,7 @@ struct Options {
 
   std::string stats;  // FILE.json or FILE.csv
   bool table = false, zeros = false, quiet = false;
+  std::vector<std::string> history;
   std::string vcd;
   std::vector<std::string> scope;
   sim::Cycle vcd_from = 0;

@@ -15,6 +15,7 @@
 #include "arch/formats/kernel.h"
 #include "arch/program/program_file.h"
 #include "tlm/observe/explain.h"
+#include "tlm/observe/history.h"
 #include "tlm/observe/registry.h"
 #include "tlm/observe/report.h"
 #include "tlm/observe/standard_metrics.h"
@@ -150,9 +151,14 @@ struct Watch {
   observe::Registry registry;
   std::unique_ptr<observe::WaveFile> file;
   std::unique_ptr<observe::WaveRing> ring;
+  std::unique_ptr<observe::History> history;
 
   Watch(platform::System& system, const Options& options) {
     registry.add(system.engine(), [&](const sim::Unit& unit) { return system.source_of(unit); });
+    if (!options.history.empty()) {
+      history = std::make_unique<observe::History>(registry, system.engine(), options.history);
+      system.engine().add(*history);
+    }
     if (options.vcd.empty()) return;
     if (options.vcd_last != 0) {
       ring = std::make_unique<observe::WaveRing>(registry, options.scope, options.vcd_last);
@@ -172,6 +178,10 @@ struct Watch {
 
   void finish(platform::System& system, const Options& options, bool failed) {
     const sim::Cycle end = system.engine().now();
+    if (history != nullptr) {
+      system.engine().sync();
+      history->finish(end);
+    }
     if (file != nullptr) {
       file->finish(end);
       if (!file->notice().empty()) fmt::print(stderr, "ktpu-sim: {}\n", file->notice());
@@ -265,6 +275,7 @@ ExitStatus run_session(const Options& options) {
   Watch watch(system, options);
   observe::Statistics statistics(watch.registry);
   observe::add_standard(statistics);
+  statistics.set_history(watch.history.get());
   if (!options.explain.empty()) {
     for (const std::string& name : options.explain) fmt::print("{}\n", observe::explain(name, &statistics));
     return ExitStatus::kOk;

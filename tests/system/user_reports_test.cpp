@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What users of such tools complain about, tried on the real process. The numbers are those of the list of
-// reports; numbers that are not here are tested where the feature is: 9 to 11, 14, 22, 23 with the
-// statistics, 15 and 17 with the diagnosis.
+// reports; numbers that are not here are tested where the feature is: 15 and 17 with the diagnosis.
+#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "tests/support/vcd_reader.h"
@@ -102,6 +102,81 @@ TEST_F(UserReport, R08_WhatIsNotBuiltInIsNamedWithItsOption) {
   expect_refused({"-t", "mesh1", worked, "--impl", "cluster@1,1=pins"}, {"cluster@1,1", "pins"});
 }
 
+// The smallest case to the cycle, against the formula in docs/reading-results.md. All shapes:
+// system_attribution.
+TEST_F(UserReport, R09_TheSmallestSweepMeetsItsFormula) {
+  spill(folder / "one.kasm",
+        "machine \"mesh1\" meshes=1 staging=4\n"
+        "image 0x0 tensor [32,128] layout=entry:8x4 seed=139 shift=10 mesh=0\n"
+        "image 0x2000 tensor [32,128] layout=entry:8x4 seed=151 shift=10 mesh=0\n"
+        "round \"r\" mesh=0\n baseline (1,1) mesh=0\n"
+        "stage 0 mesh=0 {\n fill a n=32 from=0x0\n fill b n=32 from=0x2000\n gemm gm=1 gn=1 nk=1 last\n}\n"
+        " credit 32 mesh=0\nkick (1,1) slots=0..2 mesh=0\nawait (1,1) 3 mesh=0\n");
+  ASSERT_EQ(run("ktpu-asm", {"one.kasm", "-o", "one.bin"}).status, 0);
+  ASSERT_EQ(sim({"-t", "mesh1", "one.bin", "-q", "--stats", "s.json"}).status, 0);
+  const auto json = nlohmann::json::parse(slurp(folder / "s.json"));
+  const auto cycles = [&](const std::string& state) {
+    return json["statistics"]["cluster@1,1.sweep.cycles." + state]["value"].get<unsigned>();
+  };
+  EXPECT_EQ(cycles("issuing"), 1u);
+  EXPECT_EQ(cycles("pacing"), 0u);
+  EXPECT_EQ(cycles("accumulating"), 31u);
+  const std::string docs = slurp(fs::path(KTPU_SOURCE_DIR) / "docs" / "reading-results.md");
+  EXPECT_THAT(docs,
+              AllOf(HasSubstr("| sweep, `issuing` | N = gm * gn * nk |"), HasSubstr("`accumulating` | 31")));
+}
+
+// Causes one by one: system_attribution, UnlimitedResource.
+TEST_F(UserReport, R10_NoStallWithoutItsCause) {
+  const auto blocked = [&](const std::string& depth) {
+    const Finished f = sim({"-t", "noc3x3", "-q", "--max-cycles", "3000", "--stats", "s.json", "--set",
+                            "meshes.0.router.fifo_depth=" + depth, "--set",
+                            "meshes.0.units.t={kind: traffic, pattern: uniform, rate: 1, seed: 9}"});
+    EXPECT_EQ(f.status, 5) << f.err;
+    std::uint64_t sum = 0;
+    const auto json = nlohmann::json::parse(slurp(folder / "s.json"));
+    for (const auto& [name, row] : json["statistics"].items())
+      if (name.ends_with(".cycles.blocked")) sum += row["value"].get<std::uint64_t>();
+    return sum;
+  };
+  EXPECT_EQ(blocked("8192"), 0u);
+  EXPECT_GT(blocked("2"), 0u);
+}
+
+TEST_F(UserReport, R11_WhatIsInFlightAtTheEndIsCounted) {
+  for (const char* limit : {"57", "800", "2345"}) {
+    const Finished f = sim({"-t", "noc3x3", "-q", "--max-cycles", limit, "--stats", "s.json", "--set",
+                            "meshes.0.units.t={kind: traffic, pattern: uniform, rate: 0.7, seed: 4}"});
+    EXPECT_EQ(f.status, 5) << f.err;
+    const auto json = nlohmann::json::parse(slurp(folder / "s.json"));
+    EXPECT_TRUE(json["violations"].empty());  // in flight included: flits_conserved of every router
+    std::uint64_t sent = 0, delivered = 0, lost = 0;
+    for (const auto& [name, row] : json["statistics"].items()) {
+      if (!row["value"].is_number_unsigned()) continue;
+      const auto value = row["value"].get<std::uint64_t>();
+      if (name.starts_with("traffic@") && name.ends_with(".injected")) sent += value;
+      if (name.starts_with("traffic@") && name.ends_with(".delivered")) delivered += value;
+      if (name.starts_with("router@") && name.ends_with(".lost")) lost += value;
+    }
+    EXPECT_GT(sent, delivered + lost);
+  }
+  // A run to the end is drained: nothing is left in flight.
+  const Finished f =
+      sim({"-t", "noc3x3", "-q", "--stats", "s.json", "--set",
+           "meshes.0.units.t={kind: traffic, pattern: uniform, rate: 0.7, seed: 4, flits: 60}"});
+  EXPECT_EQ(f.status, 0) << f.err;
+  const auto json = nlohmann::json::parse(slurp(folder / "s.json"));
+  std::uint64_t sent = 0, delivered = 0;
+  for (const auto& [name, row] : json["statistics"].items()) {
+    if (name.starts_with("traffic@") && name.ends_with(".injected"))
+      sent += row["value"].get<std::uint64_t>();
+    if (name.starts_with("traffic@") && name.ends_with(".delivered"))
+      delivered += row["value"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(sent, delivered);
+  EXPECT_GT(sent, 1000u);
+}
+
 TEST_F(UserReport, R13_LimitsAreInOneUnitWithItsName) {
   const Finished f = sim({"-t", "mesh1", worked, "-q", "--max-cycles", "1000"});
   EXPECT_EQ(f.status, 5);
@@ -111,6 +186,20 @@ TEST_F(UserReport, R13_LimitsAreInOneUnitWithItsName) {
   expect_refused({"-t", "mesh1", worked, "--set", "clock=300"}, {"clock", "clock_mhz"});
   const std::string help = sim({"--help"}).out;
   EXPECT_THAT(help, AllOf(HasSubstr("--max-cycles"), HasSubstr("cycles"), HasSubstr("MiB")));
+}
+
+TEST_F(UserReport, R14_TheSameConfigurationTwiceGivesEqualBytes) {
+  const auto report = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> line{"-t", "noc8x8", "--max-cycles", "400", "--stats", "s.json"};
+    line.insert(line.end(), more.begin(), more.end());
+    const Finished f = sim(line);
+    EXPECT_EQ(f.status, 5) << f.err;
+    return f.out + slurp(folder / "s.json");
+  };
+  const std::string first = report({});
+  EXPECT_EQ(first, report({}));
+  EXPECT_THAT(first, HasSubstr("seed: "));  // stored with the result
+  EXPECT_NE(first, report({"--set", "meshes.0.units.t.seed=77"}));
 }
 
 TEST_F(UserReport, R16_WhatDoesNotFitIsSaidWithPlaceAndCapacity) {
@@ -177,6 +266,48 @@ TEST_F(UserReport, R21_TheSystemCLibraryIsCheckedWhenConfiguring) {
   EXPECT_THAT(text, AllOf(HasSubstr("built with another C++ standard"),
                           HasSubstr("-DKTPU_SYSTEMC_CPLUSPLUS=201703L")));
   EXPECT_EQ(configure("201703L").first, 0);
+}
+
+TEST_F(UserReport, R22_EveryFigureIsExplained) {
+  ASSERT_EQ(sim({"-t", "mesh1", worked, "-q", "--stats", "s.json"}).status, 0);
+  const auto json = nlohmann::json::parse(slurp(folder / "s.json"));
+  for (const auto& [name, row] : json["statistics"].items()) {
+    for (const char* key : {"unit", "source", "formula", "sentence"})
+      EXPECT_FALSE(row[key].get<std::string>().empty()) << name << " " << key;
+  }
+  for (const char* name :
+       {"run.array_utilisation", "cluster@1,1.sweep.cycles.stalled", "router@1,1.west.utilisation"}) {
+    const Finished f = sim({"-t", "mesh1", "--explain", name});
+    EXPECT_EQ(f.status, 0) << f.err;
+    EXPECT_THAT(f.out, AllOf(HasSubstr("unit:"), HasSubstr("meaning:"), HasSubstr("formula:")));
+  }
+  const Finished state = sim({"-t", "mesh1", "--explain", "cluster@1,1.sweep.cycles.pacing"});
+  EXPECT_THAT(state.out,
+              AllOf(HasSubstr("3 of 5"), HasSubstr("stalled > issuing > pacing"), HasSubstr("--history")));
+  const Finished engine = sim({"-t", "mesh1", "--explain", "cluster@1,1.sweep"});
+  EXPECT_THAT(engine.out, AllOf(HasSubstr("stalled"), HasSubstr("accumulating")));
+}
+
+TEST_F(UserReport, R23_EachFigureNamesTheModelItCameFrom) {
+  ASSERT_EQ(sim({"-t", "mesh1", worked, "-q", "--stats", "s.json"}).status, 0);
+  auto json = nlohmann::json::parse(slurp(folder / "s.json"));
+  for (const auto& [name, row] : json["statistics"].items()) EXPECT_EQ(row["source"], "model") << name;
+  // A unit that is not the model marks all its figures, in the file and in the table, and no others.
+  const Finished f = run("ktpu-sim-faulty", {"-t", "mesh1", "--max-cycles", "50", "--table", "--zeros",
+                                             "--impl", "router=lockstep", "--stats", "s.json"});
+  json = nlohmann::json::parse(slurp(folder / "s.json"));
+  for (const auto& [name, row] : json["statistics"].items()) {
+    const bool pair = name.starts_with("router@1,1.") && name.find("utilisation") == std::string::npos &&
+                      name.find(".stalled") == std::string::npos &&
+                      name.find(".transferred") == std::string::npos;
+    if (pair) {
+      EXPECT_EQ(row["source"], "lockstep") << name;
+    }
+    if (name.starts_with("cluster@")) {
+      EXPECT_EQ(row["source"], "model") << name;
+    }
+  }
+  EXPECT_THAT(f.out, HasSubstr("(lockstep)"));
 }
 
 }  // namespace

@@ -54,6 +54,11 @@ MatmulCluster::MatmulCluster(std::string name, const ClusterParams& params, sim:
       peer_(params.at, {params.l1_a, params.l1_b, params.tiles, params.acc_mw}) {}
 
 void MatmulCluster::reset(Cycle start) {
+  if (start != 0) {
+    sweep_.advance(start - 1, stalled());
+    account_sweep(start);
+  }
+  issues_accounted_ = 0;
   base_.reset(start);
   data_.reset();
   sweep_.reset();
@@ -75,6 +80,7 @@ void MatmulCluster::reset(Cycle start) {
   d_run_ = d_send_ = d_gap_ = batch_ = barrier_ = false;
   batch_open_ = told_unloaded_ = told_hazard_ = false;
   for (bool& level : shown_) level = false;
+  enter_states(start);
   accounted_ = start;
   compute_cycles_ = fill_cycles_ = drain_cycles_ = stall_cycles_ = fills_ = gemms_ = drains_ = unknown_ = 0;
   commands_ = sweep_commands_ = lost_commands_ = entries_ = discarded_ = c1_hits_ = 0;
@@ -115,6 +121,8 @@ Cycle MatmulCluster::clock(Cycle now) {
   account(now);
   base_.begin(now, compute_cycles_ << 32 | (fill_cycles_ & 0xFFFFFFFF));
   account(now + 1);
+  account_sweep(now + 1);
+  sequencer_cycles_.enter(now, sequencer_state(now));
 
   // Registers of this cycle that are needed after something below has moved them on.
   const bool drain = drain_busy(), gemm = gemm_busy(now);
@@ -126,7 +134,9 @@ Cycle MatmulCluster::clock(Cycle now) {
   note_emits();
   run_command(now);
   push_results(now);
+  const bool offered = write_back_.flit() != nullptr;
   const Sent sent = arbitrate();
+  if (offered && !sent.write_back) drain_states_.enter(now, DrainCycle::kBlocked);
   const bool popped = write_back_.clock(now, drain, sent.write_back);
   unsigned counted = 0;
   const bool peer_issued = issue_command(now, drain, counted);
@@ -137,7 +147,9 @@ Cycle MatmulCluster::clock(Cycle now) {
   peer_.clock_flags(gemm, peer_issued, sent.ack);
   receive(now, filling, peer_can_take);
   collect_reports(now);
-  return wake(now, base_.end(now));
+  const Cycle base_wake = base_.end(now);
+  enter_states(now + 1);
+  return wake(now, base_wake);
 }
 
 // Enters the issues that leave an emit behind into the list of things due. In the emitting part of a sweep
@@ -317,6 +329,10 @@ void MatmulCluster::sync(Cycle now) {
   if (now == 0) return;
   sweep_.advance(now - 1, stalled());
   account(now);
+  account_sweep(now);
+  sequencer_cycles_.sync(now);
+  drain_states_.sync(now);
+  receive_cycles_.sync(now);
   base_.sync(now);
   // Tile writes happen at the end of c+6: those of commands up to now-7 are done.
   constexpr Cycle kWritten = arch::latency::kAcuWrite.value + 1;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tlm/cluster/accumulator.h"
+#include "tlm/cluster/cluster_cycles.h"
 #include "tlm/cluster/cluster_probe.h"
 #include "tlm/cluster/peer_receiver.h"
 #include "tlm/cluster/sweep_schedule.h"
@@ -116,6 +117,12 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
 
   // Parts of clock(), in this order.
   void account(sim::Cycle end);
+  // matmul_cluster_cycles.cpp: where the cycles go.
+  void account_sweep(sim::Cycle end);
+  SequencerCycle sequencer_state(sim::Cycle t) const;
+  DrainCycle drain_state() const;
+  ReceiveCycle receive_state() const;
+  void enter_states(sim::Cycle t);
   void note_emits();
   void run_command(sim::Cycle now);
   void push_results(sim::Cycle now);
@@ -196,6 +203,12 @@ class MatmulCluster final : public sim::Unit, public noc::EndpointReports {
   bool batch_open_ = false;
   arch::ClusterInst batch_inst_{};
   sim::Cycle accounted_ = 0;
+  sim::Attribution<SequencerCycle, kSequencerCycles> sequencer_cycles_;
+  sim::Attribution<DrainCycle, kDrainCycles> drain_states_;
+  sim::Attribution<ReceiveCycle, kReceiveCycles> receive_cycles_;
+  std::array<std::uint64_t, kSweepCycles.size()> sweep_cycles_{};
+  sim::Cycle sweep_accounted_ = 0;
+  std::uint32_t issues_accounted_ = 0;  // of the present sweep
   noc::EndpointMisuseLog misuse_;
   std::uint64_t compute_cycles_ = 0, fill_cycles_ = 0, drain_cycles_ = 0, stall_cycles_ = 0, fills_ = 0,
                 gemms_ = 0, drains_ = 0, unknown_ = 0, commands_ = 0, sweep_commands_ = 0, lost_commands_ = 0,

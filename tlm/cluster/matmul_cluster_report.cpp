@@ -207,11 +207,20 @@ void MatmulCluster::visit(sim::Archive& a) {
     a.state("request_valid", request_valid_, 1);
     a.flit("request", request_);
     a.state("done_count", done_count_, 16);
+    sequencer_cycles_.visit(a);
     a.state("fault", fault_, 1);
     a.memory("assembly", &assembly_.q[0][0], sizeof assembly_.q);
     a.memory("assembly_scale", assembly_.scale, arch::kLanes);
   });
-  a.scope("sweep", [&] { sweep_.visit(a); });
+  a.scope("sweep", [&] {
+    sweep_.visit(a);
+    a.scope("cycles", [&] {
+      for (unsigned s = 0; s < kSweepCycles.size(); ++s)
+        a.exclusive(kSweepCycles[s].name, sweep_cycles_[s], s + 1, kSweepCycles[s].sentence);
+    });
+    a.bookkeeping("accounted", sweep_accounted_);
+    a.bookkeeping("issues_accounted", issues_accounted_);
+  });
   a.scope("accumulator", [&] {
     data_.visit(a);
     a.state("command", command_, 3);
@@ -233,8 +242,10 @@ void MatmulCluster::visit(sim::Archive& a) {
     a.state("tile", d_tile_, 16);
     a.counter("busy_cycles", drain_cycles_, "cycles", "Cycles with results outstanding or a drain issuing.");
     write_back_.visit(a);
+    drain_states_.visit(a);
   });
   a.scope("peer", [&] { peer_.visit(a); });
+  a.scope("receive", [&] { receive_cycles_.visit(a); });
   a.counter("fills", fills_, "instructions", "FILLs retired.");
   a.counter("gemms", gemms_, "instructions", "GEMMs retired, which is when their sweep starts.");
   a.counter("drains", drains_, "instructions", "DRAINs retired.");

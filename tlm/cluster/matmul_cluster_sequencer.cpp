@@ -153,6 +153,7 @@ void MatmulCluster::start_gemm(Cycle now) {
   job.acc = inst_.acc;
   job.emit = inst_.emit;
   data_.start(job, period_of(job));
+  issues_accounted_ = 0;
   sweep_.start(now + 1, job.total(), period_of(job));
   commands_ += job.total();
   sweep_commands_ += job.total();
@@ -227,6 +228,7 @@ void MatmulCluster::receive(Cycle now, bool filling, bool peer_can_take) {
       ++discarded_;
   }
   base_.pop_recv();
+  receive_cycles_.enter(now, ReceiveCycle::kTaking);
 }
 
 // One operand word into the assembly register; word 3 writes the entry. The write is enabled in now+1, so

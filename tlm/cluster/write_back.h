@@ -33,6 +33,7 @@ class WriteBack {
   // The write-back register; null when empty.
   const arch::Flit* flit() const { return flit_valid_ ? &flit_ : nullptr; }
   bool idle() const { return count_[0] == 0 && count_[1] == 0 && !sending_ && !flit_valid_; }
+  bool sending() const { return sending_ || flit_valid_; }
   std::uint16_t taken() const { return taken_; }  // granules popped since the start pulse
   std::uint32_t queued() const { return queue_.size(); }
   // When clock() has something to do, given the registers of cycle now+1; kNever when nothing can happen.

@@ -38,6 +38,7 @@ class AgentClient {
   // Clock phase; `out_taken`: the flit of out() left in this cycle. Returns as sim::Unit::clock().
   virtual sim::Cycle clock(sim::Cycle now, bool out_taken) = 0;
 
+  virtual void sync(sim::Cycle /*now*/) {}  // as sim::Unit::sync()
   virtual void visit(sim::Archive& archive) = 0;
   virtual std::vector<sim::Wait> waits(sim::Cycle now) const = 0;
 };

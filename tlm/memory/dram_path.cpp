@@ -76,9 +76,14 @@ void DramPath::reset(sim::Cycle start) {
   order_.reset();
   if (staging_ != nullptr) staging_->reset();
   mux_open_ = pulse_ = false;
+  reads_open_ = writes_open_ = 0;
   packing_ = {};
   device_.reset(start);
   device_due_ = start;
+  read_arbiter_cycles_.reset(start);
+  write_arbiter_cycles_.reset(start);
+  read_bus_cycles_.reset(start);
+  write_bus_cycles_.reset(start);
 }
 
 // Lowest requester at or after the pointer; the winner of the cycle before is out (section 7.3).
@@ -135,6 +140,8 @@ void DramPath::present(sim::Cycle now) {
       presented_.writes |= bit;
     else if (r.in_flight < config_.reads_in_flight)
       presented_.reads |= bit;
+    else
+      presented_.limited = true;
   }
 }
 
@@ -153,6 +160,8 @@ void DramPath::grant(sim::Cycle now) {
   }
 
   present(now);
+  const bool read_stands = (presented_.reads | read_.requests) != 0;
+  const bool write_stands = (presented_.writes | write_.requests) != 0;
   const int reader = ar_room ? pick(read_) : -1;
   read_.requests = presented_.reads;
   read_.blocked = 0;
@@ -167,6 +176,7 @@ void DramPath::grant(sim::Cycle now) {
     r.tracks[(r.track_head + r.in_flight) % kMaxReadsInFlight] = {
         w.ar_beats, static_cast<std::uint32_t>((w.ar_addr >> 5) & (lanes_ - 1))};
     ++r.in_flight;
+    ++reads_open_;
     r.held = false;
     r.wires->ar_granted = true;
     read_wait_ += now - r.since;
@@ -195,6 +205,41 @@ void DramPath::grant(sim::Cycle now) {
     const int staged = staging_->clock(now, presented_.staged_reads, presented_.staged_writes, wires_.data());
     if (staged >= 0) requesters_[static_cast<unsigned>(staged)].held = false;
   }
+
+  // While the path sleeps, no request stands but those that are limited; see next().
+  const auto state = [](bool granted, bool room) {
+    return granted ? ArbiterCycle::kGranted : room ? ArbiterCycle::kDeciding : ArbiterCycle::kBlocked;
+  };
+  const ArbiterCycle rest = presented_.limited ? ArbiterCycle::kLimit : ArbiterCycle::kIdle;
+  read_arbiter_cycles_.enter(now, read_stands ? state(reader >= 0, ar_room) : rest);
+  if (read_stands) read_arbiter_cycles_.enter(now + 1, rest);
+  if (write_stands) {
+    write_arbiter_cycles_.enter(now, state(writer >= 0, aw_room));
+    write_arbiter_cycles_.enter(now + 1, ArbiterCycle::kIdle);
+  }
+}
+
+// The data directions of the bus, once all registers are those of now + 1.
+void DramPath::account(sim::Cycle now, bool read_beat, bool write_beat) {
+  const DramOutputs& out = device_.out();
+  if (read_beat) read_bus_cycles_.enter(now, BusCycle::kMoving);
+  if (write_beat) write_bus_cycles_.enter(now, BusCycle::kMoving);
+  BusCycle read = reads_open_ != 0 ? BusCycle::kWaiting : BusCycle::kIdle;
+  if (out.r_valid && r_[read_fifo(out.r_id)].full()) read = BusCycle::kBlocked;
+  BusCycle write = BusCycle::kIdle;
+  if (!w_.empty() && !out.w_ready)
+    write = BusCycle::kBlocked;
+  else if (writes_open_ != 0 || !aw_.empty() || write_.push_valid)
+    write = BusCycle::kWaiting;
+  read_bus_cycles_.enter(now + 1, read);
+  write_bus_cycles_.enter(now + 1, write);
+}
+
+void DramPath::sync(sim::Cycle now) {
+  read_arbiter_cycles_.sync(now);
+  write_arbiter_cycles_.sync(now);
+  read_bus_cycles_.sync(now);
+  write_bus_cycles_.sync(now);
 }
 
 void DramPath::move_write_data(sim::Cycle now, bool w_full) {
@@ -239,6 +284,7 @@ void DramPath::return_read_data(sim::Cycle now, sim::Fifo<ReadWord>& fifo) {
   if (wires.r_last) {
     r.track_head = (r.track_head + 1) % kMaxReadsInFlight;
     --r.in_flight;
+    --reads_open_;
   }
 }
 
@@ -265,6 +311,7 @@ bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
     aw = unpack(aw_.head());
     in.aw = &aw;
     ++write_bursts_;
+    ++writes_open_;
     if (probe) probe->on_write_address(now, aw);
   }
   if (out.w_ready && w_.readable(now)) {
@@ -304,10 +351,12 @@ bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
   if (in.b_taken) {
     b_.push(now, out.b_id);
     ++responses_;
+    --writes_open_;
     if (probe) probe->on_write_response(now, out.b_id);
   }
   const bool handshake = take_ar || take_aw || in.w != nullptr || in.r_taken || in.b_taken;
   if (handshake || device_due_ <= now) device_due_ = device_.clock(now, in);
+  account(now, in.r_taken, in.w != nullptr);
   return handshake;
 }
 
@@ -354,11 +403,11 @@ bool DramPath::idle() const {
   }
   if (staging_ != nullptr && !staging_->idle()) return false;
   return !read_.push_valid && !write_.push_valid && !mux_open_ && order_.empty() && aw_.empty() &&
-         w_.empty() && b_.empty() && !pulse_ && write_bursts_ == responses_;
+         w_.empty() && b_.empty() && !pulse_ && writes_open_ == 0;
 }
 
 void DramPath::visit(sim::Archive& archive) {
-  const auto arbiter = [&](std::string_view name, Arbiter& a) {
+  const auto arbiter = [&](std::string_view name, Arbiter& a, auto& cycles) {
     archive.scope(name, [&] {
       archive.state("requests", a.requests, kMaxRequesters);
       archive.state("blocked", a.blocked, kMaxRequesters);
@@ -366,10 +415,11 @@ void DramPath::visit(sim::Archive& archive) {
       archive.state("push_valid", a.push_valid, 1);
       archive.state("push_addr", a.push.addr, arch::address::kBits);
       archive.state("push_beats", a.push.beats, 9);
+      cycles.visit(archive);
     });
   };
-  arbiter("read_arbiter", read_);
-  arbiter("write_arbiter", write_);
+  arbiter("read_arbiter", read_, read_arbiter_cycles_);
+  arbiter("write_arbiter", write_, write_arbiter_cycles_);
   for (unsigned i = 0; i < attached_; ++i) {
     Requester& r = requesters_[i];
     if (r.wires == nullptr) continue;
@@ -392,6 +442,10 @@ void DramPath::visit(sim::Archive& archive) {
   archive.state("mux_open", mux_open_, 1);
   archive.state("mux_requester", mux_.id, 3);
   archive.state("mux_beats", mux_.beats, 9);
+  archive.scope("read_bus", [&] { read_bus_cycles_.visit(archive); });
+  archive.scope("write_bus", [&] { write_bus_cycles_.visit(archive); });
+  archive.state("reads_open", reads_open_, 16);
+  archive.state("writes_open", writes_open_, 8);
   archive.state("pulse", pulse_, 1);
   archive.state("pulse_requester", pulse_id_, 3);
   archive.counter("read_bursts", read_bursts_, "bursts", "read addresses accepted by the DRAM");

@@ -12,6 +12,7 @@
 #include "arch/flit.h"
 #include "tlm/memory/converged_store.h"
 #include "tlm/memory/dram_device.h"
+#include "tlm/memory/memory_cycles.h"
 #include "tlm/memory/memory_probe.h"
 #include "tlm/memory/misuse.h"
 #include "tlm/sim/fifo.h"
@@ -69,6 +70,7 @@ class DramPath {
   bool idle() const;
   // The converged staging memory, null if there is none.
   ConvergedStore* staging() { return staging_.get(); }
+  void sync(sim::Cycle now);
 
   void visit(sim::Archive& archive);
   void waits(sim::Cycle now, std::vector<sim::Wait>& waits) const;
@@ -114,6 +116,7 @@ class DramPath {
   void grant(sim::Cycle now);
   void present(sim::Cycle now);
   bool at_dram(const Requester& r) const { return (r.held_write ? r.writes_in_flight : r.in_flight) != 0; }
+  void account(sim::Cycle now, bool read_beat, bool write_beat);
   void move_write_data(sim::Cycle now, bool w_full);
   void return_read_data(sim::Cycle now, sim::Fifo<ReadWord>& fifo);
   std::size_t read_fifo(unsigned id) const { return r_.size() == 1 ? 0 : id; }
@@ -133,6 +136,7 @@ class DramPath {
   // cycle on, and those that the staging memory may claim.
   struct Presented {
     std::uint32_t reads = 0, writes = 0, staged_reads = 0, staged_writes = 0;
+    bool limited = false;  // a read is held back by reads_in_flight
   };
   Presented presented_;  // valid within clock()
   std::unique_ptr<ConvergedStore> staging_;
@@ -152,8 +156,13 @@ class DramPath {
   DramWriteBeat packing_{};
   bool pulse_ = false;  // write response register
   std::uint8_t pulse_id_ = 0;
+  std::uint32_t reads_open_ = 0;   // reads granted and not answered yet: the sum of in_flight
+  std::uint32_t writes_open_ = 0;  // write addresses the DRAM took and did not answer yet
   sim::Cycle device_due_ = 0;
 
+  sim::Attribution<ArbiterCycle, kArbiterCycles> read_arbiter_cycles_, write_arbiter_cycles_;
+  sim::Attribution<BusCycle, kReadBusCycles> read_bus_cycles_;
+  sim::Attribution<BusCycle, kWriteBusCycles> write_bus_cycles_;
   std::uint64_t read_bursts_ = 0, write_bursts_ = 0, read_beats_ = 0, write_beats_ = 0, responses_ = 0;
   std::uint64_t words_read_ = 0, words_written_ = 0, read_wait_ = 0, write_wait_ = 0;
 };

@@ -9,6 +9,7 @@
 #include "arch/encoding/payloads.h"
 #include "arch/flit.h"
 #include "tlm/memory/dram_path.h"
+#include "tlm/memory/memory_cycles.h"
 #include "tlm/memory/staging.h"
 
 namespace ktpu::memory {
@@ -42,6 +43,16 @@ class EntryReader {
 
   // Next cycle in which the engine has something to do without an event; `beat_waits`: the skid holds a beat.
   sim::Cycle next(sim::Cycle now, bool beat_waits) const;
+
+  // What the engine is in without a beat; `address_waits`: its read address has no grant yet.
+  ReadCycle cycle_state(bool address_waits) const {
+    if (state_ == State::kIdle) return ReadCycle::kIdle;
+    if (state_ == State::kWait) return emit_.valid ? ReadCycle::kEmitFull : ReadCycle::kStep;
+    if (state_ == State::kStg) return ReadCycle::kMemory;
+    if (start_) return ReadCycle::kStep;
+    if (beats_ == entry_beats_) return ReadCycle::kConverting;
+    return address_waits ? ReadCycle::kGrant : ReadCycle::kMemory;
+  }
 
   std::uint64_t bursts() const { return bursts_; }
   void visit(sim::Archive& archive);

@@ -67,7 +67,7 @@ unsigned MemoryAgent::port_on_row(const arch::Flit& flit) const {
 }
 
 void MemoryAgent::reset(sim::Cycle start) {
-  for (auto& port : ports_) port->reset();
+  for (auto& port : ports_) port->reset(start);
   path_->reset(start);
   path_due_ = start;
   for (Attachment& a : attachments_) a.shown = Shown::kNothing;
@@ -303,6 +303,12 @@ SparseMemory* MemoryAgent::staging(unsigned port) {
 bool MemoryAgent::idle() const {
   return path_->idle() && (interlink_ == nullptr || interlink_->idle()) &&
          std::all_of(ports_.begin(), ports_.end(), [](const auto& p) { return p->idle(); });
+}
+
+void MemoryAgent::sync(sim::Cycle now) {
+  for (auto& port : ports_) port->sync(now);
+  path_->sync(now);
+  if (client_ != nullptr) client_->sync(now);
 }
 
 void MemoryAgent::visit(sim::Archive& archive) {

@@ -72,6 +72,7 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   std::vector<const sim::LinkBase*> settle_reads() const override;
   std::vector<const sim::LinkBase*> settle_writes() const override;
   void visit(sim::Archive& archive) override;
+  void sync(sim::Cycle now) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
   std::uint64_t progress() const override;
 

@@ -33,7 +33,7 @@ MemoryPort::MemoryPort(arch::Coord at, unsigned reads_in_flight, MisuseLog& misu
       writes_in_(sim::FifoShape::sync(latency::kMemQueueDepth.value)),
       reader_(at, reads_in_flight, staging, store_.get()) {}
 
-void MemoryPort::reset() {
+void MemoryPort::reset(sim::Cycle start) {
   reads_.reset();
   writes_in_.reset();
   busy_ = wedged_ = false;
@@ -47,6 +47,9 @@ void MemoryPort::reset() {
   releasing_ = -1;
   out_valid_ = fresh_ = false;
   next_ = sim::kNever;
+  read_cycles_.reset(start);
+  emit_cycles_.reset(start);
+  write_cycles_.reset(start);
 }
 
 // A request leaves the queue when its engine takes it (sections 4.3 and 4.4).
@@ -156,6 +159,7 @@ void MemoryPort::clock(sim::Cycle now, const arch::Flit* in, bool out_taken) {
   }
   if (wires_.b) response_ = true;
 
+  if (!emit_was_empty) emit_cycles_.enter(now, room ? EmitCycle::kSending : EmitCycle::kBlocked);
   // Output register: emit buffer, then plain read beat or acknowledgement.
   bool beat_taken = false;
   if (room) {
@@ -186,6 +190,7 @@ void MemoryPort::clock(sim::Cycle now, const arch::Flit* in, bool out_taken) {
     const bool take = skid_beat != nullptr && reader_.takes_beat();
     reader_.clock(now, take ? skid_beat : nullptr, emit_was_empty);
     beat_taken |= take;
+    if (take) read_cycles_.enter(now, ReadCycle::kReceiving);
   }
   pop_read_queue(now, reader_was_idle, emit_was_empty, was);
   reader_.issue(wires_);
@@ -212,6 +217,40 @@ void MemoryPort::clock(sim::Cycle now, const arch::Flit* in, bool out_taken) {
   busy_ = reads_.size() >= kBusyFrom || reads_.full() || writes_in_.size() >= kBusyFrom || writes_in_.full();
   wires_.clear_events();
   next_ = work_ahead(now);
+  read_cycles_.enter(now + 1, read_state());
+  write_cycles_.enter(now + 1, write_state());
+  if (!reader_.emitting()) emit_cycles_.enter(now + 1, EmitCycle::kIdle);
+}
+
+// From the registers alone, which do not change while the port sleeps.
+ReadCycle MemoryPort::read_state() const {
+  const ReadCycle state = reader_.cycle_state(wires_.ar_valid);
+  return state == ReadCycle::kIdle && !reads_.empty() ? ReadCycle::kQueued : state;
+}
+
+WriteCycle MemoryPort::write_state() const {
+  if (wedged_) return WriteCycle::kWedged;
+  switch (state_) {
+    case State::kWrite:
+      if (response_) return WriteCycle::kAcknowledge;
+      if (wires_.aw_valid) return WriteCycle::kGrant;
+      return wires_.w_data != nullptr ? WriteCycle::kData : WriteCycle::kAnswer;
+    case State::kPlain:
+      return wires_.ar_valid ? WriteCycle::kGrant : WriteCycle::kPlainRead;
+    case State::kStore:
+      return response_ ? WriteCycle::kAcknowledge : WriteCycle::kData;
+    case State::kDrop:
+      return WriteCycle::kData;
+    case State::kIdle:
+      break;
+  }
+  return slots_.idle() ? WriteCycle::kIdle : WriteCycle::kAssembling;
+}
+
+void MemoryPort::sync(sim::Cycle now) {
+  read_cycles_.sync(now);
+  emit_cycles_.sync(now);
+  write_cycles_.sync(now);
 }
 
 sim::Cycle MemoryPort::work_ahead(sim::Cycle now) const {
@@ -258,6 +297,9 @@ void MemoryPort::visit(sim::Archive& archive) {
   archive.state("r_ready", wires_.r_ready, 1);
   archive.state("out_valid", out_valid_, 1);
   archive.flit("out", out_);
+  archive.scope("read", [&] { read_cycles_.visit(archive); });
+  archive.scope("emit", [&] { emit_cycles_.visit(archive); });
+  archive.scope("write", [&] { write_cycles_.visit(archive); });
   archive.counter("plain_reads", plain_reads_, "bursts", "plain read bursts issued");
   archive.counter("plain_beats", plain_beats_, "flits", "MEM_RD_RESP flits of plain reads");
   archive.counter("writes", writes_, "bursts", "write bursts issued");

@@ -37,7 +37,7 @@ class MemoryPort {
   // The port's own staging memory, null if there is none.
   SparseMemory* store() { return store_.get(); }
 
-  void reset();
+  void reset(sim::Cycle start = 0);
   // One cycle, after the DRAM path's. `in`: the flit accepted by the intake, null if none.
   // `out_taken`: the output register's flit left. Keeps next().
   void clock(sim::Cycle now, const arch::Flit* in, bool out_taken);
@@ -51,6 +51,7 @@ class MemoryPort {
   std::uint32_t write_count() const { return static_cast<std::uint32_t>(writes_) & 0xFFFF; }
 
   bool idle() const;
+  void sync(sim::Cycle now);
   void visit(sim::Archive& archive);
   void waits(sim::Cycle now, std::vector<sim::Wait>& waits) const;
 
@@ -71,6 +72,8 @@ class MemoryPort {
   void begin_write(sim::Cycle now);
   void store_word();
   sim::Cycle work_ahead(sim::Cycle now) const;
+  ReadCycle read_state() const;
+  WriteCycle write_state() const;
 
   arch::Coord at_;
   MisuseLog& misuse_;
@@ -100,6 +103,9 @@ class MemoryPort {
   bool fresh_ = false;
   sim::Cycle next_ = 0;
 
+  sim::Attribution<ReadCycle, kReadCycles> read_cycles_;
+  sim::Attribution<EmitCycle, kEmitCycles> emit_cycles_;
+  sim::Attribution<WriteCycle, kWriteCycles> write_cycles_;
   std::uint64_t plain_reads_ = 0, plain_beats_ = 0, writes_ = 0, write_words_ = 0, acks_ = 0, dropped_ = 0;
 };
 

@@ -23,6 +23,7 @@ class Router final : public sim::Unit {
   void drive(sim::Cycle now) override { core_.drive(now, false); }  // every link is to the outside
   sim::Cycle clock(sim::Cycle now) override { return core_.clock(now); }
   void visit(sim::Archive& archive) override;
+  void sync(sim::Cycle now) override { core_.sync(now); }
   std::vector<sim::Wait> waits(sim::Cycle) const override { return core_.waits(0); }
 
   const RouterParams& params() const { return core_.params(0); }

@@ -25,6 +25,18 @@ constexpr auto make_winners() {
 }
 constexpr auto kWinner = make_winners();
 
+// contest[losers]: what a grant adds to contest_ of its output.
+constexpr auto make_contests() {
+  std::array<std::uint64_t, 32> table{};
+  for (unsigned mask = 1; mask < 32; ++mask) {
+    table[mask] = std::uint64_t{1} << (RouterCore::kContestBits * kPorts);
+    for (unsigned i = 0; i < kPorts; ++i)
+      table[mask] |= static_cast<std::uint64_t>(mask >> i & 1) << (RouterCore::kContestBits * i);
+  }
+  return table;
+}
+constexpr auto kContest = make_contests();
+
 // `yes` where the bits of the mask are set, else `no`; compilers make a branch of ?: at will.
 constexpr std::uint32_t select(std::uint32_t mask, std::uint32_t yes, std::uint32_t no) {
   return no ^ ((no ^ yes) & mask);
@@ -119,6 +131,12 @@ void RouterCore::connect() {
     }
   }
   owners_.clear();
+  waited_.assign(in_.size(), 0);
+  contest_.assign(out_.size(), 0);
+  past_.assign(in_.size(), {});
+  cycles_.assign(in_.size(), {});
+  feeder_.assign(in_.size(), kNone);
+  for (const Index o : internal_) feeder_[out_[o].peer] = o;
   counted_.assign(out_.size(), 0);
   stalled_.assign(out_.size(), 0);
   const std::size_t ports = in_.size();
@@ -130,6 +148,7 @@ void RouterCore::connect() {
 
 void RouterCore::reset(sim::Cycle start) {
   count_links(start);
+  drop_waiting(start);
   start_ = start;
   in_reset_ = true;
   for (List* list : {&live_, &requested_inner_, &requested_outer_, &changed_, &crowded_, &headed_, &freed_})
@@ -258,13 +277,14 @@ void RouterCore::raise_requests(sim::Cycle now) {
 }
 
 // Takes the winner's flit out of its input.
-KTPU_ROUTER_INLINE RouterCore::Index RouterCore::take(Tables& t, Index o, unsigned winner) {
+KTPU_ROUTER_INLINE RouterCore::Index RouterCore::take(Tables& t, Index o, unsigned winner, sim::Cycle now) {
   Output& out = t.out[o];
   const Index port = port_of(router_of(o), winner);
   out.requests &= static_cast<std::uint8_t>(~(1u << winner));
-  out.conflicts += out.requests != 0;
+  t.contest[o] += kContest[out.requests];
   ++out.granted;
   Input& in = t.in[port];
+  t.waited[port] += now - in.load_at;
   const Index slot = in.first;
   in.first = t.slots[slot].next;  // without meaning when it was the last one
   t.push_headed_if(--in.count != 0, port);
@@ -281,7 +301,7 @@ void RouterCore::arbitrate(sim::Cycle now) {
   for (const Index o : requested_inner_) {
     Output& out = t.out[o];
     if (out.slot == kNone) {
-      const Index slot = take(t, o, winners[out.requests]);
+      const Index slot = take(t, o, winners[out.requests], now);
       if (t.in[out.peer].count < t.in[out.peer].capacity) {
         push(t, out.peer, slot, now + 1);
       } else {
@@ -298,7 +318,7 @@ void RouterCore::arbitrate(sim::Cycle now) {
   for (const Index o : requested_outer_) {
     Output& out = t.out[o];
     if (out.slot == kNone) {
-      out.slot = take(t, o, winners[out.requests]);
+      out.slot = take(t, o, winners[out.requests], now);
       live_.push(o);
       if (out_link_[o] != nullptr) changed_.push(o);
     }
@@ -322,6 +342,7 @@ void RouterCore::take_inputs(sim::Cycle now) {
       slots_[slot].x = static_cast<std::uint8_t>(arrived.dst_x());
       slots_[slot].y = static_cast<std::uint8_t>(arrived.dst_y());
       push(t, e.port, slot, now);
+      ++past_[e.port].arrived;
     }
   }
   close(t);
@@ -351,6 +372,10 @@ sim::Cycle RouterCore::next_due(sim::Cycle now) const {
 }
 
 sim::Cycle RouterCore::clock(sim::Cycle now) {
+  if (now >= settle_at_) {
+    settle();
+    settle_at_ = now + kSettleEvery;
+  }
   sample_outputs(now);
   raise_requests(now);
   arbitrate(now);

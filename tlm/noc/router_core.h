@@ -34,6 +34,8 @@ using RouterPorts =
 
 class RouterCore {
  public:
+  static constexpr unsigned kContestBits = 10;  // of a field of contest_
+
   // Elaboration; binds the links to `owner`. A link between two routers of the core is found by connect().
   void add(sim::Unit& owner, const std::string& name, const RouterParams& params, const RouterPorts& ports);
   // After the last add().
@@ -94,7 +96,7 @@ class RouterCore {
     Index peer = kNone;  // the input it feeds, if that is one of ours
     std::uint8_t requests = 0;  // inputs of the same router that request it; not 0: listed in requested_*
     std::uint64_t granted = 0;
-    std::uint64_t conflicts = 0;  // of the grants: with at least one more request
+    std::uint64_t conflicts = 0;  // of the grants: with at least one more request, beside contest_
   };
   // The rules of fabric.md section 6 as a table over each raw coordinate. An entry is the direction it speaks
   // for with the rank of that rule above it; the lower of the two entries decides.
@@ -103,6 +105,16 @@ class RouterCore {
     std::array<std::uint8_t, 16> by_y{};
     std::array<std::uint8_t, kPorts> suppressed{};  // by input: outputs whose request is masked
   };
+  // What became of the flits of an input, beside waited_ and contest_.
+  struct Past {
+    std::uint64_t lost = 0;     // cycles in which its oldest flit wanted an output that another input won
+    std::uint64_t turned = 0;   // cycles in which it wanted a turn that the router never grants
+    std::uint64_t arrived = 0;  // flits from outside; see arrivals()
+    std::uint64_t dropped = 0;  // flits that a reset found on their way
+  };
+  // Exclusive states of an input: tlm/sim/attribution.h.
+  static constexpr unsigned kStates = 5;
+  using InputCycles = std::array<std::uint64_t, kStates>;
   static constexpr unsigned kRank = 8;  // one rank; the bits below it hold the direction
   struct RouterState {
     std::uint64_t lost = 0;
@@ -144,6 +156,8 @@ class RouterCore {
     const Route* route;
     List* due;
     std::size_t due_mask;
+    std::uint64_t* waited;
+    std::uint64_t* contest;
     Index* headed;  // headed_, to be closed by close()
     std::size_t headed_size;
 
@@ -153,12 +167,12 @@ class RouterCore {
     }
   };
   Tables open() {
-    return {in_.data(),  out_.data(),     slots_.data(),    route_.data(),
-            due_.data(), due_.size() - 1, headed_.at.get(), headed_.size};
+    return {in_.data(),      out_.data(),    slots_.data(),   route_.data(),    due_.data(),
+            due_.size() - 1, waited_.data(), contest_.data(), headed_.at.get(), headed_.size};
   }
   void close(const Tables& t) { headed_.size = t.headed_size; }
   void push(Tables& t, Index port, Index slot, sim::Cycle now);
-  Index take(Tables& t, Index output, unsigned winner);
+  Index take(Tables& t, Index output, unsigned winner, sim::Cycle now);
   void sample_outputs(sim::Cycle now);
   void raise_requests(sim::Cycle now);
   void arbitrate(sim::Cycle now);
@@ -169,6 +183,12 @@ class RouterCore {
   void show(sim::Cycle now);
   void count_links(sim::Cycle now);
   void count_grants(unsigned router);
+  std::uint64_t arrivals(Index port) const;
+  std::uint64_t moves(Index port) const { return arrivals(port) - in_[port].count - past_[port].dropped; }
+  sim::Cycle open_wait(Index port, sim::Cycle now) const;
+  InputCycles input_cycles(Index port, sim::Cycle now) const;
+  void settle();
+  void drop_waiting(sim::Cycle start);
   // Registers as cycle `now` finds them. The newest flit of an input is ahead: still in the register of the
   // output that feeds it.
   bool ahead(const Input& in, sim::Cycle now) const {
@@ -188,6 +208,17 @@ class RouterCore {
   std::vector<Input> in_;
   std::vector<Output> out_;
   std::vector<Route> route_;  // by router
+  // By input: cycles from request to grant, both included, of the flits that are gone.
+  std::vector<std::uint64_t> waited_;
+  // By output: who lost a grant to another input since the last settle(), a field for each input, and above
+  // them the grants somebody lost. No field is full before kSettleEvery cycles.
+  std::vector<std::uint64_t> contest_;
+  static constexpr sim::Cycle kSettleEvery = 1000;
+  static constexpr std::uint64_t field(std::uint64_t contest, unsigned i) {
+    return contest >> (kContestBits * i) & ((1u << kContestBits) - 1);
+  }
+  sim::Cycle settle_at_ = kSettleEvery;
+  std::vector<Past> past_;  // by input
   std::vector<Slot> slots_;
   List live_;                   // outputs whose register is occupied (slot)
   List requested_inner_;        // outputs with at least one request that feed one of our inputs
@@ -210,6 +241,8 @@ class RouterCore {
   std::vector<sim::FlitLink*> in_link_, out_link_;  // by port; null: nothing there
   std::vector<Index> internal_;                     // outputs that feed an input of ours
   std::vector<std::uint64_t> counted_;  // by output: grants the link has counted, or a reset dropped
+  std::vector<Index> feeder_;           // by input: the output of ours that feeds it, or kNone
+  std::vector<InputCycles> cycles_;     // by input, when somebody reads them
   std::vector<std::uint64_t> stalled_;  // by output: cycles held by a busy peer, not yet counted by the link
   std::vector<std::pair<sim::FlitLink*, sim::Unit*>> owners_;  // inputs to bind, between add() and connect()
 };

@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What others see of the routers: the links between them, registers, counters, and what they wait for.
 #include "tlm/noc/router_core.h"
+#include "tlm/sim/attribution.h"
 
 namespace ktpu::noc {
+
+namespace {
+
+// Of an input port, by priority.
+constexpr std::array<sim::CycleState, 5> kInputStates{{
+    {"wedged", "Cycles in which the oldest flit wanted a turn that the router never grants"},
+    {"moving", "Cycles in which the oldest flit won its output"},
+    {"arbitration", "Cycles in which the oldest flit lost its output to another input"},
+    {"blocked", "Cycles in which the output that the oldest flit wants was held by a busy receiver"},
+    {"idle", "Cycles without a request: nothing there, or only flits still on their way through the FIFO"},
+}};
+
+}  // namespace
 
 // The wires of the cycle being driven.
 void RouterCore::show(sim::Cycle now) {
@@ -40,12 +54,58 @@ void RouterCore::count_grants(unsigned router) {
   state.granted = state.conflicts = 0;
   for (unsigned p = 0; p < kPorts; ++p) {
     state.granted += out_[port_of(router, p)].granted;
-    state.conflicts += out_[port_of(router, p)].conflicts;
+    state.conflicts += out_[port_of(router, p)].conflicts + field(contest_[port_of(router, p)], kPorts);
+  }
+}
+
+// Flits that were ever entered in an input. A flit from one of our outputs is entered when it is granted, or
+// when it leaves that output's register.
+std::uint64_t RouterCore::arrivals(Index port) const {
+  const Index o = feeder_[port];
+  return o == kNone ? past_[port].arrived : out_[o].granted - (out_[o].slot != kNone);
+}
+
+// Cycles before `now` in which the oldest flit, still there, requested its output: from load_at + 1 on.
+sim::Cycle RouterCore::open_wait(Index port, sim::Cycle now) const {
+  const Input& in = in_[port];
+  return in.count != 0 && in.load_at + 1 < now ? now - 1 - in.load_at : 0;
+}
+
+// Of the cycles before `now`; needs settle(). A flit moves in the last cycle of its request.
+RouterCore::InputCycles RouterCore::input_cycles(Index port, sim::Cycle now) const {
+  const Past& past = past_[port];
+  const sim::Cycle open = open_wait(port, now);
+  const std::uint64_t requested = waited_[port] + open;
+  const std::uint64_t turned = past.turned + (in_[port].wedged ? open : 0);
+  const std::uint64_t moved = moves(port);
+  return {turned, moved, past.lost, requested - turned - moved - past.lost, now - requested};
+}
+
+void RouterCore::settle() {
+  for (Index o = 0; o < out_.size(); ++o) {
+    const std::uint64_t contest = contest_[o];
+    if (contest == 0) continue;
+    for (unsigned i = 0; i < kPorts; ++i) past_[port_of(router_of(o), i)].lost += field(contest, i);
+    out_[o].conflicts += field(contest, kPorts);
+    contest_[o] = 0;
+  }
+}
+
+// What is inside when a reset comes is dropped, and its waiting over.
+void RouterCore::drop_waiting(sim::Cycle start) {
+  for (Index port = 0; port < in_.size(); ++port) {
+    const sim::Cycle open = open_wait(port, start);
+    waited_[port] += open;
+    if (in_[port].wedged) past_[port].turned += open;
+    past_[port].dropped += in_[port].count;
+    if (const Index o = feeder_[port]; o != kNone) past_[port].dropped += out_[o].slot != kNone;
   }
 }
 
 void RouterCore::sync(sim::Cycle now) {
   count_links(now);
+  settle();
+  for (Index port = 0; port < in_.size(); ++port) cycles_[port] = input_cycles(port, now);
   for (unsigned r = 0; r < routers_.size(); ++r) count_grants(r);
   if (watched_) return;  // drive() has shown the last cycle
   for (const Index o : internal_) {
@@ -96,6 +156,11 @@ void RouterCore::visit(unsigned router, sim::Archive& archive, sim::Cycle now) {
       for (std::uint32_t n = 0; archive.walks_contents() && n < words; ++n, k = slots_[k].next)
         archive.memory("flit", flit(k).w.data(), 5);
       if (archive.walks_contents() && shown != kNone) archive.memory("out", flit(shown).w.data(), 5);
+      if (in_link_[port] != nullptr)
+        archive.scope("cycles", [&] {
+          for (unsigned s = 0; s < kStates; ++s)
+            archive.exclusive(kInputStates[s].name, cycles_[port][s], s + 1, kInputStates[s].sentence);
+        });
     });
   }
   archive.computed("out_valid", valid, kPorts);

@@ -8,6 +8,7 @@
 #include "arch/encoding/quirks.h"
 #include "tlm/observe/engines.h"
 #include "tlm/observe/glob.h"
+#include "tlm/observe/history.h"
 #include "tlm/observe/standard_metrics.h"
 
 namespace ktpu::observe {
@@ -105,6 +106,11 @@ bool ends_in(std::string_view full, std::string_view name) {
 // A state of an engine with the order in which its states win.
 std::string describe(const Entry& entry, const Registry& registry) {
   std::string text = entry.describe();
+  if (entry.kind != EntryKind::kMemory && entry.width <= 64)
+    text += fmt::format(
+        "  history:  --history {} records {}, in at most {} buckets of equal width\n", entry.path,
+        entry.kind == EntryKind::kCounter ? "its growth per cycle" : "its least, mean and greatest value",
+        History::kBuckets);
   if (entry.priority == 0) return text;
   std::string order;
   std::size_t states = 0;

@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "arch/error.h"
+#include "tlm/observe/engines.h"
+#include "tlm/observe/history.h"
 
 namespace ktpu::observe {
 namespace {
@@ -68,12 +70,67 @@ std::string violations_text(const Statistics& statistics) {
   return text;
 }
 
+nlohmann::ordered_json histories(const History& history) {
+  using Json = nlohmann::ordered_json;
+  const auto number = [](double value) { return std::stod(fmt::format("{:.6g}", value)); };
+  Json json;
+  json["bucket_cycles"] = history.width();
+  Json all = Json::object();
+  for (const History::Series& series : history.series()) {
+    Json entry;
+    entry["unit"] = series.unit();
+    entry["source"] = series.entry->source;
+    entry["formula"] = series.formula();
+    entry["sentence"] = series.entry->sentence;
+    Json means = Json::array(), least = Json::array(), greatest = Json::array();
+    for (const History::Bucket& bucket : series.buckets) {
+      const bool known = bucket.cycles != 0;
+      means.push_back(known ? Json(number(bucket.mean())) : Json());
+      least.push_back(known ? Json(bucket.least) : Json());
+      greatest.push_back(known ? Json(bucket.greatest) : Json());
+    }
+    entry["mean"] = std::move(means);
+    if (!series.counts) {
+      entry["least"] = std::move(least);
+      entry["greatest"] = std::move(greatest);
+    }
+    all[series.entry->path] = std::move(entry);
+  }
+  json["series"] = std::move(all);
+  return json;
+}
+
+// A row per bucket, "history:NAME[FIRST..LAST]" with its mean.
+std::string history_rows(const History& history) {
+  std::string text;
+  for (const History::Series& series : history.series()) {
+    sim::Cycle first = 0;
+    for (const History::Bucket& bucket : series.buckets) {
+      const sim::Cycle last = first + history.width() - 1;
+      if (bucket.cycles != 0)
+        text += fmt::format("{},{:.6g},{},{},{},{},\n",
+                            csv_field(fmt::format("history:{}[{}..{}]", series.entry->path, first, last)),
+                            bucket.mean(), csv_field(series.unit()), csv_field(series.entry->source),
+                            csv_field(series.formula()), csv_field(series.entry->sentence));
+      first += history.width();
+    }
+  }
+  return text;
+}
+
+std::string shares_part(const Registry& registry, bool zeros) {
+  const std::string text = shares_text(registry, zeros);
+  return text.empty() ? text
+                      : "\nwhere the cycles go, % of all cycles (--explain ENGINE tells the states)\n" + text;
+}
+
 }  // namespace
 
 std::string human_table(const Statistics& statistics, bool zeros) {
   std::vector<Row> rows = statistics.rows();
   if (!zeros) std::erase_if(rows, is_zero);
-  return manifest_text(statistics) + rows_text(rows) + violations_text(statistics);
+  return manifest_text(statistics) + rows_text(rows) + shares_part(statistics.registry(), zeros) +
+         violations_text(statistics);
 }
 
 std::string human_summary(const Statistics& statistics) {
@@ -92,6 +149,12 @@ std::string human_summary(const Statistics& statistics) {
     text +=
         fmt::format("and {} more: --table prints them, --stats FILE.json writes them with their meaning\n",
                     all - rows.size());
+  constexpr std::ptrdiff_t kEngineRows = 64;
+  const std::string shares = shares_part(statistics.registry(), false);
+  if (std::count(shares.begin(), shares.end(), '\n') <= kEngineRows)
+    text += shares;
+  else
+    text += "and where the cycles of every engine go: --table\n";
   return text + violations_text(statistics);
 }
 
@@ -113,11 +176,25 @@ std::string json_report(const Statistics& statistics) {
     entry["unit"] = row.unit;
     entry["source"] = row.source;
     entry["formula"] = row.formula;
+    if (row.priority != 0) entry["priority"] = row.priority;
     entry["sentence"] = row.sentence;
     // Names are unique, so there is nothing to look for: ordered_json's operator[] would search linearly.
     values.get_ref<Json::object_t&>().emplace_back(row.name, std::move(entry));
   }
   json["statistics"] = std::move(values);
+  Json engines = Json::object();
+  for (const EngineCycles& engine : engines_of(statistics.registry())) {
+    Json shares = Json::object();
+    const std::vector<unsigned> tenths = engine.tenths();
+    for (std::size_t i = 0; i < tenths.size(); ++i)
+      shares[std::string(short_name(*engine.states[i]))] = tenths[i] / 10.0;
+    Json entry;
+    entry["cycles"] = engine.total();
+    entry["percent_by_priority"] = std::move(shares);
+    engines.get_ref<Json::object_t&>().emplace_back(std::string(engine.name), std::move(entry));
+  }
+  json["engines"] = std::move(engines);
+  if (statistics.history() != nullptr) json["histories"] = histories(*statistics.history());
   Json violations = Json::array();
   for (const Violation& violation : statistics.check())
     violations.push_back({{"name", violation.name}, {"text", violation.text()}});
@@ -126,10 +203,12 @@ std::string json_report(const Statistics& statistics) {
 }
 
 std::string csv_report(const Statistics& statistics) {
-  std::string text = "name,value,unit,source,formula,sentence\n";
+  std::string text = "name,value,unit,source,formula,sentence,priority\n";
   for (const Row& row : statistics.rows())
-    text += fmt::format("{},{},{},{},{},{}\n", csv_field(row.name), exact_number(row), csv_field(row.unit),
-                        csv_field(row.source), csv_field(row.formula), csv_field(row.sentence));
+    text += fmt::format("{},{},{},{},{},{},{}\n", csv_field(row.name), exact_number(row), csv_field(row.unit),
+                        csv_field(row.source), csv_field(row.formula), csv_field(row.sentence),
+                        row.priority == 0 ? std::string() : fmt::format("{}", row.priority));
+  if (statistics.history() != nullptr) text += history_rows(*statistics.history());
   return text;
 }
 

@@ -25,7 +25,7 @@ const std::vector<Invariant>& standard_invariants() {
        .name = "cycles_add_up",
        .sentence = "The engine was in no state, or in two, in some cycle.",
        .left = "sum(cycles.*)",
-       .right = "unit.cycles"},
+       .right = "engine.total"},
 
       // --- flits sent = delivered + in flight + dropped, unit by unit: links between them lose nothing
       {.over = Over::kUnits,

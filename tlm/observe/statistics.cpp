@@ -21,8 +21,8 @@ class MachineNames final : public Names {
  public:
   MachineNames(const Registry& registry, const RunFacts& facts) : registry_(registry), facts_(facts) {}
 
-  std::string_view node;            // where formulas are looked up first; empty: the run
-  const sim::Unit* unit = nullptr;  // whose clock unit.cycles is of
+  std::string_view node;                 // where formulas are looked up first; empty: the run
+  const EngineCycles* engine = nullptr;  // the node, if it is one
   std::unordered_map<std::string, std::optional<double>> metrics;
 
   std::optional<double> value(std::string_view name) const override {
@@ -38,6 +38,12 @@ class MachineNames final : public Names {
 
   std::vector<double> values(std::string_view pattern) const override {
     std::vector<double> found;
+    if (engine != nullptr) {  // nothing else lies below an engine
+      for (const Entry* state : engine->states)
+        if (glob_match(pattern, std::string_view(state->path).substr(node.size() + 1)))
+          found.push_back(number(*state));
+      return found;
+    }
     const std::string below =
         node.empty() ? std::string(pattern) : std::string(node) + "." + std::string(pattern);
     for (const Entry& entry : registry_.entries()) {
@@ -54,8 +60,10 @@ class MachineNames final : public Names {
   }
   std::optional<double> fact(std::string_view name) const {
     if (name == "run.cycles") return static_cast<double>(facts_.cycles);
-    if (name == "unit.cycles" && unit != nullptr && unit->engine() != nullptr)
-      return static_cast<double>(unit->engine()->now());
+    if (name == "engine.total" && engine != nullptr) {
+      const sim::Engine* clock = engine->states.front()->owner->engine();
+      return clock == nullptr ? facts_.cycles : clock->now();
+    }
     if (name == "run.clock_mhz") return facts_.clock_mhz;
     if (name == "run.machine_cycles") return cycles(facts_.machine_cycles);
     if (name == "run.total_cycles") return cycles(facts_.total_cycles);
@@ -176,6 +184,7 @@ std::vector<Row> Statistics::rows() const {
       row.sentence = entry->sentence;
       row.formula = entry->formula.empty() ? "counted in the run" : entry->formula;
       row.source = entry->source;
+      row.priority = entry->priority;
       rows.push_back(std::move(row));
     }
   };
@@ -210,10 +219,10 @@ std::vector<Violation> Statistics::check() const {
     }
     if (invariants_[i].over == Over::kEngines) {
       for (const EngineCycles& engine : engines_of(registry_)) {
-        names.unit = engine.states.front()->owner;
+        names.engine = &engine;
         check_one(i, engine.name);
       }
-      names.unit = nullptr;
+      names.engine = nullptr;
       continue;
     }
     for (const Node& node : registry_.nodes())

@@ -16,8 +16,11 @@
 
 namespace ktpu::observe {
 
+class History;
+
 // What only the platform knows. Formulas see these as run.cycles, run.clock_mhz, run.machine_cycles,
-// run.total_cycles. Formulas over units and engines also know unit.cycles, those of the unit's own clock.
+// run.total_cycles. Formulas over engines also know engine.total, all cycles of the engine's clock, and find
+// their patterns below the engine only.
 struct RunFacts {
   sim::Cycle cycles = 0;  // simulated, from the first cycle with reset low
   double clock_mhz = 0;   // of the fabric clock; 0 = unknown: nothing in nanoseconds or per second
@@ -67,6 +70,7 @@ struct Row {
   std::optional<double> value;  // none: a divisor was 0
   Over over = Over::kUnits;     // what the row is about: the run, a unit or a link
   std::string unit, sentence, formula, source;
+  unsigned priority = 0;  // of an exclusive state of an engine
 };
 
 struct Violation {
@@ -92,6 +96,10 @@ class Statistics {
   const std::vector<Invariant>& invariants() const { return invariants_; }
   const Registry& registry() const { return registry_; }
 
+  // For the reports; null: nothing was recorded. It must outlive them.
+  void set_history(const History* history) { history_ = history; }
+  const History* history() const { return history_; }
+
   // Facts first, then run-wide metrics, then counters and metrics node by node. Engine::sync() before.
   std::vector<Row> rows() const;
   // Empty when all invariants hold.
@@ -100,6 +108,7 @@ class Statistics {
  private:
   const Registry& registry_;
   RunFacts facts_;
+  const History* history_ = nullptr;
   std::vector<Metric> metrics_;
   std::vector<Expression> formulas_;  // of metrics_
   std::vector<Invariant> invariants_;

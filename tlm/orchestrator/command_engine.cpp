@@ -22,7 +22,8 @@ CommandEngine::CommandEngine(std::string name, unsigned commands, RegisterBus& h
   agent_.beat.bind_sender(*this);
 }
 
-void CommandEngine::reset(sim::Cycle) {
+void CommandEngine::reset(sim::Cycle start) {
+  cycles_.reset(start);
   state_ = State::kIdle;
   pc_ = 0;
   code_ = polls_ = 0;
@@ -158,10 +159,19 @@ sim::Cycle CommandEngine::clock(sim::Cycle now) {
     polls_ = 0;
     done_ = error_ = false;
   }
+  cycles_.enter(now + 1, cycle_state());
   return go || go_ || reading || beat_on_ ? now + 1 : next;
 }
 
+CommandCycle CommandEngine::cycle_state() const {
+  if (state_ == State::kIdle) return CommandCycle::kIdle;
+  if (state_ == State::kWait) return CommandCycle::kPollWait;
+  return ram_[pc_].opcode == static_cast<std::uint64_t>(reg::CommandOp::kPoll) ? CommandCycle::kPoll
+                                                                               : CommandCycle::kCommand;
+}
+
 void CommandEngine::visit(sim::Archive& a) {
+  cycles_.visit(a);
   a.state("state", state_, 3);
   a.state("pc", pc_, 7);
   a.state("code", code_);

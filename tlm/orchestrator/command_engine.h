@@ -3,13 +3,24 @@
 // (orchestrator.md section 8). A slave to the host, a master on the agent's register bus.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "tlm/orchestrator/register_bus.h"
+#include "tlm/sim/attribution.h"
 #include "tlm/sim/unit.h"
 
 namespace ktpu::orchestrator {
+
+// Exclusive states, by priority.
+enum class CommandCycle : std::uint8_t { kPollWait, kPoll, kCommand, kIdle };
+inline constexpr std::array<sim::CycleState, 4> kCommandCycles{{
+    {"poll_wait", "Cycles between the failed read of a POLL and the next one"},
+    {"poll", "Cycles in which a POLL was fetched, read and compared"},
+    {"command", "Cycles in which a WRITE or DONE was executed"},
+    {"idle", "Cycles in which the engine did not run"},
+}};
 
 class CommandEngine final : public sim::Unit {
  public:
@@ -20,6 +31,7 @@ class CommandEngine final : public sim::Unit {
   void drive(sim::Cycle now) override;
   sim::Cycle clock(sim::Cycle now) override;
   void visit(sim::Archive& archive) override;
+  void sync(sim::Cycle now) override { cycles_.sync(now); }
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
   std::uint64_t peek(std::uint32_t offset) const;
@@ -34,6 +46,7 @@ class CommandEngine final : public sim::Unit {
 
   void host_access(sim::Cycle now);
   sim::Cycle advance(sim::Cycle now);
+  CommandCycle cycle_state() const;
 
   RegisterBus& host_;
   RegisterBus& agent_;
@@ -45,6 +58,7 @@ class CommandEngine final : public sim::Unit {
   sim::Cycle wait_until_ = 0;
   std::uint64_t read_q_ = 0;
   std::uint64_t writes_ = 0;
+  sim::Attribution<CommandCycle, kCommandCycles> cycles_;
 };
 
 }  // namespace ktpu::orchestrator

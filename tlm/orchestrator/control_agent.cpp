@@ -33,7 +33,7 @@ ControlAgent::ControlAgent(const ControlAgentParams& params, std::vector<Registe
   KTPU_CHECK(buses_.size() <= read_q_.size(), "{} register buses", buses_.size());
 }
 
-void ControlAgent::reset(sim::Cycle) {
+void ControlAgent::reset(sim::Cycle start) {
   ctrl_ = irq_en_ = 0;
   prog_dst_ = 0;
   prog_len_ = prog_base_ = credit_ = sig_done_ = 0;
@@ -47,6 +47,8 @@ void ControlAgent::reset(sim::Cycle) {
   tx_.reset();
   rx_.reset();
   out_valid_ = overflow_ = signal_in_ = rx_in_ = overflow_in_ = false;
+  dispatch_cycles_.reset(start);
+  tx_cycles_.reset(start);
 }
 
 void ControlAgent::drive(sim::Cycle) {
@@ -236,6 +238,7 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
     }
   }
   if (out_taken && probe_ != nullptr) probe_->sent(now, out_);
+  if (out_valid_) tx_cycles_.enter(now, out_taken ? TxCycle::kSending : TxCycle::kBlocked);
   tx_full_now_ = tx_.full();
   rx_readable_now_ = rx_.readable(now);
   run_now_ = run_;
@@ -296,11 +299,26 @@ sim::Cycle ControlAgent::clock(sim::Cycle now, bool out_taken) {
   for (RegisterBus* bus : buses_)
     if (bus->beat.valid() && bus->beat.data().write) write(now, bus->beat.data());
 
+  if (run_ || dispatch_cycles_.state() != DispatchCycle::kIdle)
+    dispatch_cycles_.enter(now + 1, dispatch_state());
+  if (!out_valid_) tx_cycles_.enter(now + 1, TxCycle::kIdle);
   if (read || kick_ || clear_done_ || load_credit_ || mailbox_push_ || rx_pop_ || aux_count_ != 0 || push_ ||
       out_valid_)
     return now + 1;
   if (run_ && credit_ != 0 && !tx_full()) return now + 1;
   return tx_.readable_from();
+}
+
+// From the registers alone, which do not change while the agent sleeps.
+DispatchCycle ControlAgent::dispatch_state() const {
+  if (run_ && tx_full()) return DispatchCycle::kTxFull;
+  if (run_ && credit_ == 0 && !push_) return DispatchCycle::kCredit;
+  return run_ || push_ ? DispatchCycle::kDispatching : DispatchCycle::kIdle;
+}
+
+void ControlAgent::sync(sim::Cycle now) {
+  dispatch_cycles_.sync(now);
+  tx_cycles_.sync(now);
 }
 
 void ControlAgent::visit(sim::Archive& a) {
@@ -318,12 +336,14 @@ void ControlAgent::visit(sim::Archive& a) {
     a.state("push", push_, 1);
     a.flit("assembly", assembly_);
     a.flit("push_flit", push_flit_);
+    dispatch_cycles_.visit(a);
   });
   a.state("sig_done", sig_done_, 16);
   a.memory("node_status", node_status_.data(), node_status_.size());
   a.memory("stage", stage_.data(), stage_.size());
   a.memory("tx_flit", tx_flit_.data(), tx_flit_.size());
   tx_.visit(a, "tx");
+  a.scope("out", [&] { tx_cycles_.visit(a); });
   rx_.visit(a, "rx");
   a.state("out_valid", out_valid_, 1);
   a.flit("out", out_);

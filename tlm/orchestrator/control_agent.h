@@ -9,6 +9,7 @@
 
 #include "tlm/memory/agent_client.h"
 #include "tlm/orchestrator/register_bus.h"
+#include "tlm/sim/attribution.h"
 #include "tlm/sim/fifo.h"
 
 namespace ktpu::orchestrator {
@@ -30,6 +31,21 @@ class AgentProbe {
   virtual void received(sim::Cycle /*now*/, const arch::Flit&) {}  // taken, signals included
 };
 
+// Exclusive states of the dispatcher and of the output register behind the TX FIFO, by priority.
+enum class DispatchCycle : std::uint8_t { kTxFull, kCredit, kDispatching, kIdle };
+inline constexpr std::array<sim::CycleState, 4> kDispatchCycles{{
+    {"tx_full", "Cycles of a dispatch in which the TX FIFO had no room"},
+    {"credit", "Cycles of a dispatch without dispatch credit"},
+    {"dispatching", "Cycles in which a word was fetched from the staging RAM or the last flit pushed"},
+    {"idle", "Cycles without a dispatch"},
+}};
+enum class TxCycle : std::uint8_t { kBlocked, kSending, kIdle };
+inline constexpr std::array<sim::CycleState, 3> kTxCycles{{
+    {"blocked", "Cycles in which a flit of the control agent was not taken by the mesh"},
+    {"sending", "Cycles in which a flit of the control agent was taken by the mesh"},
+    {"idle", "Cycles without a flit in the output register"},
+}};
+
 class ControlAgent final : public memory::AgentClient {
  public:
   // `buses` and `aux` must outlive the agent; aux may be null (reads 0, ignores writes).
@@ -41,6 +57,7 @@ class ControlAgent final : public memory::AgentClient {
   bool offer(sim::Cycle now, const arch::Flit& flit) override;
   sim::Cycle clock(sim::Cycle now, bool out_taken) override;
   void visit(sim::Archive& archive) override;
+  void sync(sim::Cycle now) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
   void set_probe(AgentProbe* probe) { probe_ = probe; }
@@ -61,6 +78,7 @@ class ControlAgent final : public memory::AgentClient {
   void take_signal(const arch::Flit& flit);
   void dispatch(sim::Cycle now);
   bool tx_full() const { return tx_.full(); }
+  DispatchCycle dispatch_state() const;
 
   ControlAgentParams params_;
   std::vector<RegisterBus*> buses_;
@@ -105,6 +123,8 @@ class ControlAgent final : public memory::AgentClient {
   std::array<std::uint64_t, 2> read_q_{};  // read data registers, one a bus
   std::vector<Fault> faults_;
 
+  sim::Attribution<DispatchCycle, kDispatchCycles> dispatch_cycles_;
+  sim::Attribution<TxCycle, kTxCycles> tx_cycles_;
   std::uint64_t dispatched_ = 0, signals_ = 0, mailbox_sent_ = 0, mailbox_received_ = 0, rx_lost_ = 0,
                 starved_cycles_ = 0, writes_ = 0, reads_ = 0;
   // What software did that the agent ignores without a word (orchestrator.md section 11).

@@ -210,8 +210,8 @@ TEST(ObserveReport, JsonHoldsEveryRowInOrder) {
 TEST(ObserveReport, CsvQuotesWhatNeedsIt) {
   Fixture f;
   const std::string text = csv_report(f.statistics);
-  EXPECT_EQ(text.substr(0, text.find('\n')), "name,value,unit,source,formula,sentence");
-  EXPECT_NE(text.find("\"sink@2,1.served\",12,flits,model,one a served flit,Flits taken out of the queue\n"),
+  EXPECT_EQ(text.substr(0, text.find('\n')), "name,value,unit,source,formula,sentence,priority");
+  EXPECT_NE(text.find("\"sink@2,1.served\",12,flits,model,one a served flit,Flits taken out of the queue,\n"),
             std::string::npos)
       << text;
 }
@@ -220,7 +220,7 @@ TEST(ObserveReport, CsvDoublesQuotes) {
   Fixture f;
   f.statistics.add(
       Metric{.name = "run.odd", .unit = "a,b", .sentence = "It says \"no\"", .formula = "1 / 2"});
-  EXPECT_NE(csv_report(f.statistics).find("\nrun.odd,0.5,\"a,b\",model,1 / 2,\"It says \"\"no\"\"\"\n"),
+  EXPECT_NE(csv_report(f.statistics).find("\nrun.odd,0.5,\"a,b\",model,1 / 2,\"It says \"\"no\"\"\",\n"),
             std::string::npos)
       << csv_report(f.statistics);
 }
