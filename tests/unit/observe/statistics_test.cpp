@@ -211,7 +211,7 @@ TEST(ObserveReport, CsvQuotesWhatNeedsIt) {
   Fixture f;
   const std::string text = csv_report(f.statistics);
   EXPECT_EQ(text.substr(0, text.find('\n')), "name,value,unit,source,formula,sentence,priority");
-  EXPECT_NE(text.find("\"sink@2,1.served\",12,flits,model,one a served flit,Flits taken out of the queue\n"),
+  EXPECT_NE(text.find("\"sink@2,1.served\",12,flits,model,one a served flit,Flits taken out of the queue,\n"),
             std::string::npos)
       << text;
 }
