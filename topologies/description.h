@@ -150,9 +150,9 @@ struct Node {
   std::optional<unsigned>
       port;  // index into Mesh::ports; present for kinds that use memory (uses_memory_port)
   std::optional<Adapter> adapter;
-  unsigned clock = 0;  // index into Machine::clocks
+  unsigned clock = 0;                // index into Machine::clocks
   std::optional<Crossing> crossing;  // present whenever `clock` is not the fabric's
-  Place place;         // the unit's definition
+  Place place;                       // the unit's definition
 
   Kind kind() const { return static_cast<Kind>(params.index()); }
   template <typename T>

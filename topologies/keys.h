@@ -129,7 +129,8 @@ void visit(V& v, Adapter& p) {
 
 template <class V>
 void visit(V& v, Crossing& p) {
-  v.integer("depth", p.depth, {16, 65536, "flits", true}, "depth of its FIFO in each direction (fabric.md 13)");
+  v.integer("depth", p.depth, {16, 65536, "flits", true},
+            "depth of its FIFO in each direction (fabric.md 13)");
 }
 
 struct UnitCommon {
@@ -151,8 +152,9 @@ void visit(V& v, UnitCommon& p) {
                      "memory port by its number in row-major order; default the nearest (fabric.md 4)");
   v.optional_section("adapter", p.adapter, "staging adapter between unit and router (fabric.md 12), or none");
   v.word("clock", p.clock, "clock domain of this unit, one of `clocks`; default fabric");
-  v.optional_section("crossing", p.crossing,
-                     "clock crossing between unit and fabric (fabric.md 13); always there with another clock");
+  v.optional_section(
+      "crossing", p.crossing,
+      "clock crossing between unit and fabric (fabric.md 13); always there with another clock");
 }
 
 // --- mesh

@@ -247,10 +247,11 @@ class MeshBuilder {
     node.crossing = unit.common.crossing;
     if (node.clock != 0 && !node.crossing) {
       if (unit.crossing_given)
-        fail_key(unit.crossing_mark, unit.path + ".crossing",
-                 fmt::format("a unit on the clock '{}' reaches the fabric through a crossing; none is for units "
-                             "on the clock 'fabric'",
-                             clocks_[node.clock].name));
+        fail_key(
+            unit.crossing_mark, unit.path + ".crossing",
+            fmt::format("a unit on the clock '{}' reaches the fabric through a crossing; none is for units "
+                        "on the clock 'fabric'",
+                        clocks_[node.clock].name));
       node.crossing.emplace();
     }
     if (!uses_memory_port(node.kind())) return;
@@ -278,9 +279,10 @@ class MeshBuilder {
       if (traffic == nullptr) continue;
       const Unit& unit = units_of_[i];
       if (traffic->pattern != Pattern::kScript && mesh_.nodes[i].clock != clock_of_traffic())
-        fail_key(unit.mark, unit.path + ".clock",
-                 "traffic nodes measure times from node to node in cycles: all that send by a pattern, and those "
-                 "they send to, are on one clock");
+        fail_key(
+            unit.mark, unit.path + ".clock",
+            "traffic nodes measure times from node to node in cycles: all that send by a pattern, and those "
+            "they send to, are on one clock");
       if (traffic->pattern == Pattern::kUniform && sources < 2)
         fail_key(unit.mark, unit.path, "pattern uniform needs a second traffic node to send to");
       if (!traffic->hotspot) continue;

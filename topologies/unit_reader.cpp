@@ -57,8 +57,9 @@ void read_keys(MapReader& reader, Unit& unit) {
       fail_key(unit.clock_mark, reader.path("clock"),
                "a memory port is part of the memory agent, which runs at the clock 'fabric'");
     if (unit.common.crossing)
-      fail_key(unit.crossing_mark, reader.path("crossing"),
-               "a memory port is part of the memory agent, which runs at the clock 'fabric': nothing to cross");
+      fail_key(
+          unit.crossing_mark, reader.path("crossing"),
+          "a memory port is part of the memory agent, which runs at the clock 'fabric': nothing to cross");
   }
   if (doc.find("hotspot") != nullptr) unit.hotspot_mark = reader.mark("hotspot");
   if (auto* traffic = std::get_if<Traffic>(&unit.params)) {

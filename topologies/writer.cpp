@@ -252,7 +252,8 @@ std::uint64_t program_fingerprint(const Machine& machine) {
   for (Mesh& mesh : plain.meshes) {
     mesh.router = RouterConfig{};
     for (Router& router : mesh.routers) router.impl = Impl::kModel;
-    for (Node& node : mesh.nodes) node.impl = Impl::kModel, node.quirks = Quirks::kReference, node.clock = 0, node.crossing.reset();
+    for (Node& node : mesh.nodes)
+      node.impl = Impl::kModel, node.quirks = Quirks::kReference, node.clock = 0, node.crossing.reset();
     if (mesh.agent) mesh.agent->reads_in_flight = 1;
     if (mesh.dram) {
       mesh.dram->model = DramModel::kSimple;

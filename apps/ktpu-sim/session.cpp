@@ -16,6 +16,7 @@
 #include "arch/formats/kernel.h"
 #include "arch/program/lint.h"
 #include "arch/program/program_file.h"
+#include "tlm/observe/clock_waves.h"
 #include "tlm/observe/explain.h"
 #include "tlm/observe/history.h"
 #include "tlm/observe/registry.h"
@@ -211,6 +212,7 @@ struct Watch {
   std::unique_ptr<observe::WaveFile> file;
   std::unique_ptr<observe::WaveRing> ring;
   std::unique_ptr<observe::History> history;
+  std::unique_ptr<observe::ClockWaves> clocks;  // instead of `file` with several clocks
 
   Watch(platform::System& system, const Options& options) {
     registry.add(system.timeline(), [&](const sim::Unit& unit) { return system.source_of(unit); });
@@ -219,7 +221,14 @@ struct Watch {
       system.engine().add(*history);
     }
     if (options.vcd.empty()) return;
+    const bool one_clock = system.timeline().single();
     if (options.vcd_last != 0) {
+      if (!one_clock)
+        throw UserError::make(
+            "--wave-on-error keeps cycles of one clock, and {} has {} clocks: write a window of the waves "
+            "instead "
+            "(--vcd with --vcd-from and --vcd-to)",
+            system.machine().name, system.machine().clocks.size());
       ring = std::make_unique<observe::WaveRing>(registry, options.scope, options.vcd_last);
       system.engine().add(*ring);
       return;
@@ -230,6 +239,11 @@ struct Watch {
     if (options.vcd_to) waves.to = *options.vcd_to;
     waves.max_bytes = options.vcd_limit_mib << 20;
     waves.clock_mhz = system.machine().clocks.front().mhz;
+    if (!one_clock) {
+      clocks = std::make_unique<observe::ClockWaves>(registry, system.timeline(), options.vcd, waves);
+      fmt::print(stderr, "ktpu-sim: {}: {}\n", options.vcd, clocks->estimate());
+      return;
+    }
     file = std::make_unique<observe::WaveFile>(registry, options.vcd, waves);
     fmt::print(stderr, "ktpu-sim: {}: {}\n", options.vcd, file->estimate());
     system.engine().add(*file);
@@ -244,6 +258,10 @@ struct Watch {
     if (file != nullptr) {
       file->finish(end);
       if (!file->notice().empty()) fmt::print(stderr, "ktpu-sim: {}\n", file->notice());
+    }
+    if (clocks != nullptr) {
+      clocks->finish();
+      if (!clocks->notice().empty()) fmt::print(stderr, "ktpu-sim: {}\n", clocks->notice());
     }
     if (ring != nullptr && failed) ring->dump(options.vcd, end, system.machine().clocks.front().mhz);
   }
@@ -379,8 +397,7 @@ ExitStatus run_session(const Options& options) {
   for (const Binding& binding : in) load_input(system, program->program, binding);
   platform::Simulation simulation("ktpu", system, runner);
   if (options.elaborate_only) {
-    if (!options.quiet)
-      print_size(system, program != nullptr);
+    if (!options.quiet) print_size(system, program != nullptr);
     return ExitStatus::kOk;
   }
   if (machine.host.kind == topo::HostKind::kExternal)

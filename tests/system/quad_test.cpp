@@ -39,7 +39,7 @@ struct QuadRun {
     platform::Registry models;
     platform::register_models(models);
     system = std::make_unique<platform::System>(topo::read_file("quad", sets), models);
-    registry.add(system->engine());
+    registry.add(system->timeline());
     observe::add_standard(statistics);
     platform::Runner runner(*system, &program, {1'000'000, 100'000});
     result = runner.run();

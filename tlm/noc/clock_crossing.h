@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock crossing on a local link (fabric.md section 13): one asynchronous FIFO a direction, between a unit
-// and the fabric. Each side is a unit of its own clock: it writes the flits of its `in` link into one FIFO
-// (busy = full) and offers those of the other on its `out` link (valid = not empty).
+// The clock crossing on a local link (fabric.md section 13): one asynchronous FIFO a direction, between a
+// unit and the fabric. Each side is a unit of its own clock: it writes the flits of its `in` link into one
+// FIFO (busy = full) and offers those of the other on its `out` link (valid = not empty).
 #pragma once
 
 #include <memory>
@@ -48,8 +48,8 @@ struct ClockCrossing {
   std::unique_ptr<CrossingSide> unit_side;
 };
 
-// `unit`: the links as the unit sees them; `fabric`: as the router side sees them (`in` goes towards the unit).
-// `to_unit`: from cycles of the fabric clock to those of the unit's.
+// `unit`: the links as the unit sees them; `fabric`: as the router side sees them (`in` goes towards the
+// unit). `to_unit`: from cycles of the fabric clock to those of the unit's.
 ClockCrossing make_crossing(const std::string& name, sim::FlitPort unit, sim::FlitPort fabric,
                             std::uint32_t depth, const sim::ClockRatio& to_unit);
 

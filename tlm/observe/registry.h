@@ -22,7 +22,7 @@ enum class NodeKind : std::uint8_t { kUnit, kLink };
 struct Node {
   std::string_view name;
   NodeKind kind;
-  std::string_view source;  // implementation: "model", "rtl", ...
+  std::string_view source;          // implementation: "model", "rtl", ...
   const sim::Unit* unit = nullptr;  // whose clock its cycles are of: itself, or an end of the link
 };
 
@@ -41,8 +41,7 @@ class Registry {
   // and X.links.flits_out. `source_of` is asked for each unit; a link has its sender's.
   void add(sim::Engine& engine, const std::function<std::string_view(const sim::Unit&)>& source_of = {});
   // All clocks of a machine, one after the other.
-  void add(sim::Timeline& timeline,
-           const std::function<std::string_view(const sim::Unit&)>& source_of = {});
+  void add(sim::Timeline& timeline, const std::function<std::string_view(const sim::Unit&)>& source_of = {});
   // A value that belongs to no unit. `path` = node + "." + last part.
   void add_value(std::string path, EntryKind kind, unsigned width, std::string_view unit,
                  std::string_view sentence, std::function<std::uint64_t()> read);

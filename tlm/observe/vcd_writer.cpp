@@ -40,14 +40,14 @@ std::string_view last_part(std::string_view path) {
 
 }  // namespace
 
-TimeBase::TimeBase(double mhz) {
+TimeBase::TimeBase(double mhz, bool picoseconds) {
   if (!(mhz > 0 && mhz <= 1e6))
     throw arch::UserError::make(
         "a clock of {} MHz cannot be put into a wave file; it must be above 0 and at most "
         "1000000 MHz",
         mhz);
   hertz_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(mhz * 1e6)));
-  const bool whole_ns = 1'000'000'000 % hertz_ == 0;
+  const bool whole_ns = !picoseconds && 1'000'000'000 % hertz_ == 0;
   per_second_ = whole_ns ? 1'000'000'000 : 1'000'000'000'000;
   unit_ = whole_ns ? "1 ns" : "1 ps";
 }

@@ -17,7 +17,7 @@ namespace ktpu::observe {
 class TimeBase {
  public:
   // 0 < mhz <= 1,000,000; kept to a hertz.
-  explicit TimeBase(double mhz);
+  explicit TimeBase(double mhz, bool picoseconds = false);  // true: even if nanoseconds would do
   // Start of `cycle`, rounded down; never drifts, since each is worked out from the cycle number.
   std::uint64_t time(std::uint64_t cycle) const;
   std::string_view unit() const { return unit_; }  // "1 ns" or "1 ps"

@@ -46,19 +46,24 @@ class WaveFile::Sink final : public WaveSink {
   const TimeBase& time_base_;
 };
 
-namespace {
-
-const WaveOptions& checked(const WaveOptions& options) {
+const WaveOptions& checked_window(const WaveOptions& options) {
   if (options.from > options.to)
     throw arch::UserError::make("the wave window {}..{} ends before it begins", options.from, options.to);
   return options;
 }
 
-}  // namespace
+std::string wave_estimate(std::span<const Signal> signals, const WaveOptions& options) {
+  const std::uint64_t worst = VcdWriter::worst_bytes_per_cycle(signals);
+  std::string text =
+      fmt::format("{} signals; at most {} a cycle if all of them change", signals.size(), bytes_text(worst));
+  const std::uint64_t cycles = options.to - options.from + 1;
+  if (cycles < (1ull << 32)) text += fmt::format(", {} for the window", bytes_text(worst * cycles));
+  return text + fmt::format("; limit {}", bytes_text(options.max_bytes));
+}
 
 WaveFile::WaveFile(const Registry& registry, const std::string& path, const WaveOptions& options)
     : path_(path),
-      options_(checked(options)),  // before the file is made
+      options_(checked_window(options)),  // before the file is made
       time_base_(options.clock_mhz),
       sampler_(wave_entries(registry, options.scope)),
       writer_(path, options.max_bytes),
@@ -123,14 +128,7 @@ void WaveFile::finish(sim::Cycle end) {
 std::size_t WaveFile::signals() const { return sampler_.signals().size(); }
 std::uint64_t WaveFile::bytes() const { return writer_.bytes(); }
 
-std::string WaveFile::estimate() const {
-  const std::uint64_t worst = VcdWriter::worst_bytes_per_cycle(sampler_.signals());
-  std::string text =
-      fmt::format("{} signals; at most {} a cycle if all of them change", signals(), bytes_text(worst));
-  const std::uint64_t cycles = options_.to - options_.from + 1;
-  if (cycles < (1ull << 32)) text += fmt::format(", {} for the window", bytes_text(worst * cycles));
-  return text + fmt::format("; limit {}", bytes_text(options_.max_bytes));
-}
+std::string WaveFile::estimate() const { return wave_estimate(sampler_.signals(), options_); }
 
 // --- WaveRing
 

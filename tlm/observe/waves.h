@@ -24,6 +24,11 @@ struct WaveOptions {
   double clock_mhz = 300;
 };
 
+// Throws UserError for a window that ends before it begins.
+const WaveOptions& checked_window(const WaveOptions& options);
+// "120 signals; at most 12.3 kB a cycle if all change".
+std::string wave_estimate(std::span<const Signal> signals, const WaveOptions& options);
+
 class WaveFile final : public sim::Observer {
  public:
   // Throws UserError: unknown scope, window upside down, file cannot be made.

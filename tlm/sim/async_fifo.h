@@ -4,8 +4,8 @@
 // are equal. Its place is free for the writer, by the same rule the other way round, from the seventh write
 // edge strictly after the read edge that ends the cycle of its pop.
 //
-// Nothing that one side does is seen by the other within six of its edges: in which order the two sides run at
-// one instant makes no difference.
+// Nothing that one side does is seen by the other within six of its edges: in which order the two sides run
+// at one instant makes no difference.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace ktpu::sim {
 
-inline constexpr Cycle kCrossingEdges = 7;     // of the other clock until it sees a word, or a free place
+inline constexpr Cycle kCrossingEdges = 7;       // of the other clock until it sees a word, or a free place
 inline constexpr std::uint32_t kAsyncExtra = 1;  // capacity is depth + 1
 
 // The first cycle of the other clock that sees what happened at the end of `cycle`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact arithmetic between the cycle numbers of two clocks. Frequencies are whole hertz and every clock starts
-// cycle 0 at the same instant, so cycle c of a clock of f hertz is the interval [c/f, (c+1)/f): times are
-// compared as fractions, never rounded, and never drift.
+// Exact arithmetic between the cycle numbers of two clocks. Frequencies are whole hertz and every clock
+// starts cycle 0 at the same instant, so cycle c of a clock of f hertz is the interval [c/f, (c+1)/f): times
+// are compared as fractions, never rounded, and never drift.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clocks of a machine: one engine each, run in the order in which their cycles begin. The first one is the
-// base clock (the fabric's): limits, program and reports count its cycles. With a single clock every call goes
-// straight to that engine.
+// The clocks of a machine: one engine each, run in the order in which their cycles begin. The first one is
+// the base clock (the fabric's): limits, program and reports count its cycles. With a single clock every call
+// goes straight to that engine.
 //
-// Between calls all engines stand at the same instant: when the base clock has run cycles 0 .. n-1, every other
-// clock has run the cycles that begin before base cycle n does. What crosses takes at least six edges of the
-// other clock, so the order of two cycles that begin at the same instant makes no difference; the lower index
-// goes first all the same. There is no state here but the engines' own.
+// Between calls all engines stand at the same instant: when the base clock has run cycles 0 .. n-1, every
+// other clock has run the cycles that begin before base cycle n does. What crosses takes at least six edges
+// of the other clock, so the order of two cycles that begin at the same instant makes no difference; the
+// lower index goes first all the same. There is no state here but the engines' own.
 #pragma once
 
 #include <cstdint>

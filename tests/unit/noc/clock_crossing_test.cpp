@@ -105,7 +105,8 @@ struct Bench {
     timeline.add("unit", unit_hertz, unit);
     unit.elaborate();
   }
-  sim::FlitLink unit_in{"u.in", 288}, unit_out{"u.out", 288}, fabric_in{"c.in", 288}, fabric_out{"c.out", 288};
+  sim::FlitLink unit_in{"u.in", 288}, unit_out{"u.out", 288}, fabric_in{"c.in", 288},
+      fabric_out{"c.out", 288};
   Source upstream;
   Sink fabric_sink;
   Source downstream;
@@ -142,7 +143,8 @@ TEST(ClockCrossing, BusyIsFull) {
   EXPECT_EQ(b.unit_out.stalled_cycles(), 68u - 17);
 }
 
-// What the two sides do, worked out again from the cycles seen: every flit is offered exactly when the rule says.
+// What the two sides do, worked out again from the cycles seen: every flit is offered exactly when the rule
+// says.
 TEST(ClockCrossing, AnyRatioKeepsTheRuleAndTheOrder) {
   const std::uint64_t seed = 7;
   for (const auto& [fabric, unit] :
@@ -174,7 +176,8 @@ TEST(ClockCrossing, SleepAndOrderMakeNoDifference) {
   const std::uint64_t seed = 99;
   const auto offers = [&](Cycle now) { return now % 997 < 60 && sim::Random::nth(seed, now) % 5 != 0; };
   const auto busy = [&](Cycle now) { return now % 500 < 200; };
-  for (const auto& [fabric, unit] : {std::pair<std::uint64_t, std::uint64_t>{300, 300}, {300, 500}, {900, 300}}) {
+  for (const auto& [fabric, unit] :
+       {std::pair<std::uint64_t, std::uint64_t>{300, 300}, {300, 500}, {900, 300}}) {
     Bench plain(fabric, unit, 300, offers, busy), every(fabric, unit, 300, offers, busy),
         swapped(fabric, unit, 300, offers, busy, false, true);
     every.timeline.set_idle_skip(false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fabric.md section 1.2: a word of an asynchronous FIFO is readable from the seventh read edge strictly after the
-// write edge that ends its write cycle, w + 8 at equal clocks; depth + 1 words.
+// fabric.md section 1.2: a word of an asynchronous FIFO is readable from the seventh read edge strictly after
+// the write edge that ends its write cycle, w + 8 at equal clocks; depth + 1 words.
 #include "tlm/sim/async_fifo.h"
 
 #include <gtest/gtest.h>
@@ -25,8 +25,15 @@ TEST(AsyncFifo, ReadableFromTheSeventhEdgeStrictlyAfter) {
   struct Pair {
     std::uint64_t from, to;
   };
-  for (const Pair p : {Pair{300, 300}, {300, 600}, {600, 300}, {300, 500}, {500, 300}, {7, 6}, {1, 1000},
-                       {1000, 1}, {299'999'999, 300'000'000}}) {
+  for (const Pair p : {Pair{300, 300},
+                       {300, 600},
+                       {600, 300},
+                       {300, 500},
+                       {500, 300},
+                       {7, 6},
+                       {1, 1000},
+                       {1000, 1},
+                       {299'999'999, 300'000'000}}) {
     const ClockRatio ratio(p.from * 1'000'000, p.to * 1'000'000);
     for (Cycle w = 0; w < 60; ++w)
       EXPECT_EQ(seen_across(ratio, w), by_counting(w, p.from, p.to)) << p.from << "->" << p.to << " at " << w;
@@ -92,8 +99,8 @@ TEST(AsyncFifo, CapacityAndTheReturnOfPlaces) {
   EXPECT_FALSE(fifo.full(38));
 }
 
-// The round trip of 16 cycles is covered by the 17 places of depth 16: a word a cycle for ever. 16 places would
-// just do; the power of two below does not.
+// The round trip of 16 cycles is covered by the 17 places of depth 16: a word a cycle for ever. 16 places
+// would just do; the power of two below does not.
 TEST(AsyncFifo, SustainsAWordACycleFromDepth16On) {
   for (const std::uint32_t depth : {8u, 14u, 15u, 16u}) {
     AsyncFifo<int> fifo(depth, {});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every error path of the reader with its exact place and text (design.md section 5, user-reports.md 1-8).
 #include "tests/unit/topologies/helpers.h"
+#include "topologies/writer.h"
 
 namespace ktpu::topo::testing {
 namespace {
@@ -426,7 +427,7 @@ TEST(Reader, UnitKeys) {
   expect_error(mat("port: @@4"), "meshes.0.units.mat.port: '4' is out of range; allowed: 0..3");
   expect_error(mat("@@l1_words: 4"),
                "meshes.0.units.mat: unknown key 'l1_words'; allowed: kind, impl, quirks, port, "
-               "adapter, clock, tiles, l1_a, l1_b, acc_mw, inst_depth, recv_depth");
+               "adapter, clock, crossing, tiles, l1_a, l1_b, acc_mw, inst_depth, recv_depth");
   expect_error(with(kGood, "{kind: traffic}", "{kind: traffic, port: @@0}"),
                "meshes.0.units.src.port: a traffic binds to no memory port");
   expect_error(with(kGood, "{kind: traffic}", "{kind: traffic, adapter: @@{lines: 16}}"),
@@ -441,6 +442,39 @@ TEST(Reader, UnitKeys) {
     EXPECT_EQ(node->quirks, Quirks::kNone);
     EXPECT_EQ(node->adapter->lines, 64u);
   }
+}
+
+TEST(Reader, ClocksAndCrossings) {
+  const std::string two = good_with("clock_mhz: 300", "clocks: {fabric: 300, fast: 500}");
+  const Machine m = read_string(with(two, "{kind: vector_core}", "{kind: vector_core, clock: fast}"));
+  unsigned crossings = 0;
+  for (const Node& node : m.meshes[0].nodes) {
+    EXPECT_EQ(node.clock != 0, node.kind() == Kind::kVectorCore);
+    EXPECT_EQ(node.crossing.has_value(), node.kind() == Kind::kVectorCore);  // always between clocks
+    crossings += node.crossing.has_value();
+  }
+  EXPECT_NE(crossings, 0u);
+  EXPECT_EQ(m.clocks[1].hertz(), 500'000'000u);
+  EXPECT_EQ(read_string(print_resolved(m)), m);
+  // On the fabric's clock one may be asked for.
+  const Machine same =
+      read_string(good_with("{kind: vector_core}", "{kind: vector_core, crossing: {depth: 32}}"));
+  EXPECT_EQ(read_string(print_resolved(same)), same);
+  EXPECT_NE(print_resolved(same).find("crossing: {depth: 32}"), std::string::npos);
+  EXPECT_EQ(print_resolved(read_string(kGood)).find("crossing"), std::string::npos);
+  EXPECT_EQ(program_fingerprint(m), program_fingerprint(read_string(kGood)));  // clocks are no one's need
+  EXPECT_EQ(program_fingerprint(same), program_fingerprint(m));
+
+  expect_error(
+      with(two, "{kind: vector_core}", "{kind: vector_core, clock: fast, crossing: @@none}"),
+      "meshes.0.units.vec.crossing: a unit on the clock 'fast' reaches the fabric through a crossing; none "
+      "is for units on the clock 'fabric'");
+  expect_error(with(two, "{kind: memory_port}", "{kind: memory_port, clock: @@fast}"),
+               "meshes.0.units.mem.clock: a memory port is part of the memory agent, which runs at the clock "
+               "'fabric'");
+  expect_error(
+      good_with("{kind: vector_core}", "{kind: vector_core, crossing: {depth: @@8}}"),
+      "meshes.0.units.vec.crossing.depth: '8' is out of range; allowed: a power of two, 16..65536 (flits)");
 }
 
 TEST(Reader, QuirksDefault) {
