@@ -28,6 +28,7 @@ const std::vector<Machine>& machines() {
        "matmul_256x256x256",
        {"--out", "c=c.npy", "--vcd-from", "4000", "--vcd-to", "4400"},
        0},
+      {"cdc", "matmul_256x256x256", {"--out", "c=c.npy", "--vcd-from", "4000", "--vcd-to", "4400"}, 0},
       {"noc3x3", "", {}, 0},
       {"noc3x3",
        "",

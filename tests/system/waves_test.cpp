@@ -55,6 +55,36 @@ TEST_F(Waves, TheDispatchedInstructionsCanBeCounted) {
   EXPECT_EQ(instructions, 5u);
 }
 
+// Several clocks in one file: every signal changes at edges of its own clock, and at those only.
+TEST_F(Waves, EachClockHasItsOwnEdges) {
+  const Finished f = sim({"-t", "cdc", example("matmul_256x256x256"), "-q", "--vcd", "w.vcd", "--vcd-to",
+                          "6000", "--vcd-scope", "cluster@1,0.in.*", "--vcd-scope", "router@1,1.S.*",
+                          "--vcd-scope", "crossing@1,0.in.*"});
+  ASSERT_EQ(f.status, 0) << f.err;
+  const VcdReader vcd = VcdReader::from_file((folder / "w.vcd").string());
+  const auto off_the_edges = [&](const std::string& signal, std::uint64_t mhz) {
+    std::size_t off = 0, all = 0;
+    for (const auto& change : vcd.changes(signal)) {
+      const std::uint64_t cycle =
+          (change.time * mhz + 999'999) / 1'000'000;  // of the edge that was rounded down
+      off += change.time != cycle * 1'000'000 / mhz;
+      ++all;
+    }
+    EXPECT_GT(all, 20u) << signal;
+    return off;
+  };
+  std::string cluster, fabric;
+  for (const auto& [name, signal] : vcd.signals()) {
+    if (name.ends_with("cluster@1,0.in.valid")) cluster = name;
+    if (name.ends_with("crossing@1,0.in.valid")) fabric = name;
+  }
+  ASSERT_FALSE(cluster.empty() || fabric.empty());
+  EXPECT_EQ(off_the_edges(cluster, 500), 0u);
+  EXPECT_EQ(off_the_edges(fabric, 300), 0u);
+  EXPECT_GT(off_the_edges(cluster, 300), 0u);
+  EXPECT_GT(off_the_edges(fabric, 500), 0u);
+}
+
 TEST_F(Waves, TheWindowHoldsOnlyItsCycles) {
   const VcdReader all = record({"--vcd-scope", "cluster@1,0.in.*", "--vcd-to", "4000"});
   const VcdReader part =
