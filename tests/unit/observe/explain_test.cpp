@@ -69,7 +69,7 @@ TEST(ObserveExplain, AnUnknownNameSaysWhatIsNear) {
     EXPECT_TRUE(contains(error.what(), "Did you mean 'served'?")) << error.what();
   }
   EXPECT_THROW(explain("served"), arch::UserError);  // needs the machine
-  EXPECT_TRUE(contains(explain("utilisation"), "100 * transferred / run.cycles"));
+  EXPECT_TRUE(contains(explain("utilisation"), "100 * transferred / unit.cycles"));
 }
 
 }  // namespace
