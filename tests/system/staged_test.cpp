@@ -75,8 +75,8 @@ std::string matmul(std::uint64_t a, std::uint64_t b, bool preq) {
 const std::string kHead = "program \"t\"\nmachine \"staged\" staging=4\n";
 
 TEST(Staged, PlainPathOnTheMachine) {
-  const Outcome out = run(kHead + "load 0x80010000 " + hex(fp16_a()) + "load 0x80020000 " + hex(fp16_b()) +
-                          matmul(0x80010000, 0x80020000, false));
+  const Outcome out = run(kHead + "load 0x80010000 bytes " + hex(fp16_a()) + "load 0x80020000 bytes " +
+                          hex(fp16_b()) + matmul(0x80010000, 0x80020000, false));
   EXPECT_EQ(out.result.status, arch::ExitStatus::kOk) << out.result.message;
   EXPECT_EQ(out.c, expected(kExample));
   EXPECT_EQ(out.staged_words, 0u);
@@ -94,10 +94,10 @@ TEST(Staged, UploadedOperands) {
 
 // Section 7.2: finished entries in staging memory, written through the window or behind its back.
 TEST(Staged, OperandsInStagingMemory) {
-  for (const char* how : {"window write", "load"}) {
+  for (const char* how : {"window write {:#x} ", "load {:#x} bytes "}) {
     const Outcome out =
-        run(kHead + fmt::format("{} {:#x} ", how, kStaging) + hex(quantised(fp16_a(), arch::Side::kA)) +
-            fmt::format("{} {:#x} ", how, kStaging + 0x1000) + hex(quantised(fp16_b(), arch::Side::kB)) +
+        run(kHead + fmt::format(fmt::runtime(how), kStaging) + hex(quantised(fp16_a(), arch::Side::kA)) +
+            fmt::format(fmt::runtime(how), kStaging + 0x1000) + hex(quantised(fp16_b(), arch::Side::kB)) +
             matmul(kStaging, kStaging + 0x1000, true));
     EXPECT_EQ(out.result.status, arch::ExitStatus::kOk) << out.result.message;
     EXPECT_EQ(out.c, expected(kExample));
@@ -117,10 +117,10 @@ TEST(Staged, QuantisedFillsFromStagingMemory) {
 }
 
 TEST(Staged, AStoreInEveryPort) {
-  const Outcome out =
-      run(kHead + "load 0x8000000000 " + hex(quantised(fp16_a(), arch::Side::kA)) + "load 0x8000001000 " +
-              hex(quantised(fp16_b(), arch::Side::kB)) + matmul(kStaging, kStaging + 0x1000, true),
-          {"meshes.0.staging_placement=port"});
+  const Outcome out = run(kHead + "load 0x8000000000 bytes " + hex(quantised(fp16_a(), arch::Side::kA)) +
+                              "load 0x8000001000 bytes " + hex(quantised(fp16_b(), arch::Side::kB)) +
+                              matmul(kStaging, kStaging + 0x1000, true),
+                          {"meshes.0.staging_placement=port"});
   EXPECT_EQ(out.result.status, arch::ExitStatus::kOk) << out.result.message;
   EXPECT_EQ(out.c, expected(kExample));
 }
