@@ -37,7 +37,8 @@ class CheckpointRun {
     topo::Overrides sets(subject.sets);
     sets.insert(sets.end(), more.begin(), more.end());
     system_ = std::make_unique<platform::System>(topo::read_file(subject.machine, sets), models);
-    registry_.add(system_->engine());
+    registry_.add(system_->timeline());
+    fabric_.add(system_->engine());
     observe::add_standard(statistics_);
     runner_ = std::make_unique<platform::Runner>(*system_, program_ ? &*program_ : nullptr,
                                                  platform::RunLimits{subject.cycles, 100'000});
@@ -57,7 +58,7 @@ class CheckpointRun {
     observe::WaveOptions options;
     options.from = from;
     options.to = to;
-    waves_ = std::make_unique<observe::WaveFile>(registry_, path.string(), options);
+    waves_ = std::make_unique<observe::WaveFile>(fabric_, path.string(), options);
     system_->engine().add(*waves_);
   }
   void finish_waves() {
@@ -91,6 +92,7 @@ class CheckpointRun {
   platform::ProgramId id_;
   std::unique_ptr<platform::System> system_;
   observe::Registry registry_;
+  observe::Registry fabric_;  // units on the fabric clock: what the waves show
   observe::Statistics statistics_{registry_};
   std::unique_ptr<observe::WaveFile> waves_;
   std::unique_ptr<platform::Runner> runner_;

@@ -30,6 +30,7 @@ const Case kCases[] = {
       {"meshes.0.dram={model: banked, bus_bits: 512, base: 0x80000000, size_mib: 1024}",
        "meshes.0.agent.reads_in_flight=16"}},
      5},
+    {"cdc", {"cdc", "matmul_256x256x256"}, 5},
     {"reference_mesh8", {"reference_mesh8", "matmul_256x256x256"}, 5},
     {"noc8x8", {"noc8x8", "", {}, 3000}, 5},
     {"mesh1_round", {"mesh1", "matmul_32x32x128_round"}, 5},

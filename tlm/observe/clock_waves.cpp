@@ -114,8 +114,8 @@ void ClockWaves::note(std::size_t words) {
   if (kept_ > kKeptWords) write_until(false);
 }
 
-// Writes what was seen, in order of time and then of clocks; unless `all`, only before what some clock may still
-// report.
+// Writes what was seen, in order of time and then of clocks; unless `all`, only before what some clock may
+// still report.
 void ClockWaves::write_until(bool all) {
   std::uint64_t limit = ~std::uint64_t{0};
   if (!all)
@@ -167,7 +167,8 @@ void ClockWaves::finish() {
   writer_.close(times_.front().time(std::max(std::min(end, options_.to + 1), options_.from)));
   if (writer_.truncated())
     notice_ = fmt::format(
-        "{}: the size limit was reached and the waves stop there. Choose a smaller scope or window, or a higher "
+        "{}: the size limit was reached and the waves stop there. Choose a smaller scope or window, or a "
+        "higher "
         "limit.",
         path_);
   else if (!started_)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waves of a machine with several clocks, in one file. Each clock is sampled by an observer of its own engine, at
-// the beginning of each of its cycles; what they see is kept a little while and written in order of time.
+// Waves of a machine with several clocks, in one file. Each clock is sampled by an observer of its own
+// engine, at the beginning of each of its cycles; what they see is kept a little while and written in order
+// of time.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace ktpu::observe {
 
 class ClockWaves {
  public:
-  // As WaveFile; the window is in cycles of the base clock, and a signal is unknown until the first cycle of its
-  // clock that begins in it. Observes the engines of `timeline` until it is destroyed.
+  // As WaveFile; the window is in cycles of the base clock, and a signal is unknown until the first cycle of
+  // its clock that begins in it. Observes the engines of `timeline` until it is destroyed.
   ClockWaves(const Registry& registry, sim::Timeline& timeline, const std::string& path,
              const WaveOptions& options);
   ~ClockWaves();

@@ -15,9 +15,14 @@ namespace {
 // Engines last: their wake-ups count more than what restored units and links ask for.
 template <typename A>
 void visit_all(A& archive, System& system, Runner& runner) {
-  for (sim::Unit* unit : system.engine().units()) archive.part(unit->name(), *unit);
-  for (sim::LinkBase* link : system.engine().links()) archive.part(link->name(), *link);
-  archive.part("engine", system.engine());
+  const std::vector<sim::Timeline::Clock>& clocks = system.timeline().clocks();
+  for (const sim::Timeline::Clock& clock : clocks) {
+    for (sim::Unit* unit : clock.engine->units()) archive.part(unit->name(), *unit);
+    for (sim::LinkBase* link : clock.engine->links()) archive.part(link->name(), *link);
+  }
+  for (const sim::Timeline::Clock& clock : clocks)
+    archive.part(clock.engine == &system.engine() ? "engine" : fmt::format("engine.{}", clock.name),
+                 *clock.engine);
   archive.part("run", runner);
 }
 
@@ -70,10 +75,11 @@ void require_same_run(const std::string& path, const CheckpointHeader& saved, co
 }  // namespace
 
 void require_checkpoints(System& system) {
-  for (sim::Unit* unit : system.engine().units()) {
-    sim::ReachArchive reach(unit->name());
-    unit->visit(reach);
-  }
+  for (const sim::Timeline::Clock& clock : system.timeline().clocks())
+    for (sim::Unit* unit : clock.engine->units()) {
+      sim::ReachArchive reach(unit->name());
+      unit->visit(reach);
+    }
 }
 
 std::string save_state(System& system, Runner& runner) {
@@ -109,6 +115,8 @@ void restore_checkpoint(const std::filesystem::path& path, System& system, Runne
 
 std::uint64_t state_digest(System& system) {
   std::uint64_t hash = observe::digest(system.engine());
+  for (const sim::Timeline::Clock& clock : system.timeline().clocks())
+    if (clock.engine != &system.engine()) hash = observe::combine(hash, observe::digest(*clock.engine));
   for (const MeshSystem& mesh : system.meshes())
     if (mesh.memory != nullptr) hash = observe::combine(hash, mesh.memory->digest());
   return hash;

@@ -85,6 +85,7 @@ class AsyncFifo {
     archive.scope(name, [&] {
       archive.computed("count", words_.size(), 16);
       archive.computed("unseen_pops", freed_.size(), 16);
+      if (archive.is_checkpoint()) return keep(archive);
       if (!archive.walks_contents()) return;
       for (std::uint32_t p = words_.base(); p != words_.tail(); ++p) {
         archive.memory("word", reinterpret_cast<std::uint8_t*>(&words_.at(p).value), sizeof(T));
@@ -99,6 +100,25 @@ class AsyncFifo {
     T value;
     Cycle seen;  // first read cycle
   };
+  void keep(Archive& archive) {
+    std::uint32_t words = words_.size(), freed = freed_.size();
+    archive.kept("words", words);
+    archive.kept("freed", freed);
+    archive.kept("last_pop", last_pop_plus_1_);
+    if (archive.restores()) {
+      KTPU_CHECK(words + freed <= capacity_, "{} words and {} free places in a FIFO of {}", words, freed,
+                 capacity_);
+      words_.clear();
+      freed_.clear();
+      for (std::uint32_t n = 0; n < words; ++n) words_.push();
+      for (std::uint32_t n = 0; n < freed; ++n) freed_.push();
+    }
+    for (std::uint32_t p = words_.base(); p != words_.tail(); ++p) {
+      archive.kept_memory("word", &words_.at(p).value, 1);
+      archive.kept("seen", words_.at(p).seen);
+    }
+    for (std::uint32_t p = freed_.base(); p != freed_.tail(); ++p) archive.kept("free_from", freed_.at(p));
+  }
   void forget(Cycle now) {
     while (freed_.size() != 0 && freed_.at(freed_.base()) <= now) freed_.drop_front();
   }
