@@ -183,6 +183,15 @@ void RouterCore::keep(sim::Archive& a) {
   }
   a.kept_memory("counted", counted_.data(), counted_.size());
   a.kept_memory("stalled", stalled_.data(), stalled_.size());
+  a.kept_memory("waited", waited_.data(), waited_.size());
+  a.kept_memory("contest", contest_.data(), contest_.size());
+  a.kept("settle_at", settle_at_);
+  for (Past& past : past_) {
+    a.kept("lost", past.lost);
+    a.kept("turned", past.turned);
+    a.kept("arrived", past.arrived);
+    a.kept("dropped", past.dropped);
+  }
 }
 
 void RouterCore::visit(unsigned router, sim::Archive& archive, sim::Cycle now) {
