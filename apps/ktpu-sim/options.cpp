@@ -93,6 +93,32 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
       ->excludes(to)
       ->excludes(limit);
 
+  CLI::Option* checkpoint =
+      app.add_option(
+             "--checkpoint", o.checkpoint,
+             "Save the run in FILE when the cycles below those of --checkpoint-at have run; {cycle} in "
+             "FILE stands for the cycle")
+          ->type_name("FILE");
+  CLI::Option* at = app.add_option("--checkpoint-at", o.checkpoint_at, "Cycle to save at; may be repeated")
+                        ->type_name("CYCLE")
+                        ->check(CLI::Range(sim::Cycle{0}, kMost))
+                        ->take_all()
+                        ->allow_extra_args(false)
+                        ->needs(checkpoint);
+  app.add_option("--checkpoint-every", o.checkpoint_every, "Save every N cycles")
+      ->type_name("N")
+      ->check(CLI::Range(sim::Cycle{1}, kMost))
+      ->needs(checkpoint)
+      ->excludes(at);
+  CLI::Option* restore =
+      app.add_option("--restore", o.restore,
+                     "Go on where FILE of --checkpoint was saved, with the same machine and program")
+          ->type_name("FILE");
+  restore->excludes(app.get_option("--in"));
+  app.add_option("--digest", o.digest, "Write a digest of the machine's state every N cycles to FILE")
+      ->type_name("N FILE")
+      ->expected(2);
+
   app.add_flag("--elaborate-only", o.elaborate_only, "Build the machine, check the program against it, stop");
   app.add_flag("--print-topology", o.print_topology, "Print the resolved machine as YAML and stop");
   app.add_flag("--list-topologies", o.list_topologies, "Name the shipped machines and stop");

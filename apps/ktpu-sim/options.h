@@ -31,6 +31,11 @@ struct Options {
   std::uint64_t vcd_limit_mib = 4096;
   sim::Cycle vcd_last = 0;  // keep the last N cycles, write them when the run fails
 
+  std::string checkpoint, restore;        // files
+  std::vector<sim::Cycle> checkpoint_at;  // cycles
+  std::optional<sim::Cycle> checkpoint_every;
+  std::vector<std::string> digest;  // N, FILE; or empty
+
   bool elaborate_only = false, print_topology = false, list_topologies = false;
   std::vector<std::string> explain;
   sim::Cycle max_cycles = sim::kNever, watchdog = 100'000;

@@ -11,6 +11,7 @@
 #include "apps/common/machine_facts.h"
 #include "apps/common/register_units.h"
 #include "apps/ktpu-sim/progress.h"
+#include "apps/ktpu-sim/saving.h"
 #include "apps/ktpu-sim/tensors.h"
 #include "arch/encoding/address_map.h"
 #include "arch/formats/kernel.h"
@@ -196,16 +197,6 @@ void show_notes(const std::vector<std::string>& notes) {
   if (notes.size() > kShown) fmt::print(stderr, "ktpu-sim: and {} more notes\n", notes.size() - kShown);
 }
 
-// As far as it shows without creating the file.
-void require_writable(const std::string& path) {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::path(path).parent_path();
-  std::error_code error;
-  if (fs::is_directory(path, error)) throw UserError::make("{}: cannot be written: it is a folder", path);
-  if (!folder.empty() && !fs::is_directory(folder, error))
-    throw UserError::make("{}: cannot be written: there is no folder {}", path, folder.string());
-}
-
 // Everything that looks at a run from outside.
 struct Watch {
   observe::Registry registry;
@@ -318,6 +309,15 @@ void check_traffic(const topo::Machine& machine, const Options& options) {
 
 }  // namespace
 
+void require_writable(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code error;
+  if (fs::is_directory(path, error)) throw UserError::make("{}: cannot be written: it is a folder", path);
+  if (!folder.empty() && !fs::is_directory(folder, error))
+    throw UserError::make("{}: cannot be written: there is no folder {}", path, folder.string());
+}
+
 ExitStatus run_session(const Options& options) {
   if (options.list_topologies) {
     for (const std::string& name : topo::shipped_names()) fmt::print("{}\n", name);
@@ -406,6 +406,9 @@ ExitStatus run_session(const Options& options) {
         "one "
         "(--set host.kind=command_engine), or attach a host in C++ (platform::Simulation::host_socket)",
         machine.name);
+  Saving saving(options, system, runner,
+                program ? platform::ProgramId{program->program.name, program->hash} : platform::ProgramId{});
+  saving.begin();
   Progress progress(runner);
   simulation.set_heartbeat([&](sim::Cycle now) { progress.beat(now); });
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);  // "stopped by user"
@@ -420,6 +423,7 @@ ExitStatus run_session(const Options& options) {
     return error.status();
   }
   progress.clear();
+  saving.finish();
   const platform::RunResult& result = runner.result();
   watch.finish(system, options, result.status != ExitStatus::kOk);
   for_each_lockstep(system, [](const sim::Lockstep& pair) { pair.require_compared(); });

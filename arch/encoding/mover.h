@@ -14,6 +14,23 @@ namespace ktpu::arch::mover {
 inline constexpr std::uint32_t kControl = 0x00, kBase = 0x10, kDimension = 0x18, kAxis = 0x20, kExtent = 0x28,
                                kIndex = 0x30, kSeed = 0x38, kImmediate = 0x40, kGatherRow = 0x50;
 
+// By name, at the control agent's offsets.
+inline constexpr std::array<Register, 9> kRegisters{{
+    {"MOVER_CONTROL", agent::kAuxCfgMover + kControl, 17, Access::kWriteOnly, 0, 1, "mode, width, flags, GO"},
+    {"MOVER_BASE", agent::kAuxCfgMover + kBase, 47, Access::kWriteOnly, 0, 1, "walker, base, dimensions"},
+    {"MOVER_DIMENSION", agent::kAuxCfgMover + kDimension, 52, Access::kWriteOnly, 0, 1,
+     "walker, dimension, count, stride; latched"},
+    {"MOVER_AXIS", agent::kAuxCfgMover + kAxis, 18, Access::kWriteOnly, 0, 1,
+     "axis and step; commits the dimension"},
+    {"MOVER_EXTENT", agent::kAuxCfgMover + kExtent, 34, Access::kWriteOnly, 0, 1,
+     "walker, axis, first position, extent"},
+    {"MOVER_INDEX", agent::kAuxCfgMover + kIndex, 56, Access::kWriteOnly, 0, 1, "index buffer and count"},
+    {"MOVER_SEED", agent::kAuxCfgMover + kSeed, 64, Access::kWriteOnly, 0, 1, "seed of the generator"},
+    {"MOVER_IMMEDIATE", agent::kAuxCfgMover + kImmediate, 32, Access::kWriteOnly, 0, 1,
+     "fill value and padding"},
+    {"MOVER_GATHER", agent::kAuxCfgMover + kGatherRow, 48, Access::kWriteOnly, 0, 1, "row pitch and words"},
+}};
+
 enum class Mode : std::uint8_t { kCopy = 0, kTranspose = 1, kGather = 2, kGenerate = 3, kFill = 4 };
 enum class Fault : std::uint8_t {
   kNone = 0,

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "arch/encoding/address_map.h"
+#include "arch/encoding/mover.h"
 #include "arch/encoding/registers.h"
 #include "arch/encoding/text.h"
 #include "arch/error.h"
@@ -234,6 +235,10 @@ class Assembler {
       return static_cast<std::uint32_t>(offset);
     }
     std::vector<std::string_view> names;
+    for (const Register& r : mover::kRegisters) {
+      names.push_back(r.name);
+      if (r.name == name) return r.offset;
+    }
     for (const Register& r : agent::kRegisters) {
       names.push_back(r.name);
       if (r.name != name) continue;

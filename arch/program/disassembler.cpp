@@ -3,6 +3,7 @@
 #include <map>
 
 #include "arch/encoding/address_map.h"
+#include "arch/encoding/mover.h"
 #include "arch/encoding/registers.h"
 #include "arch/encoding/text.h"
 #include "arch/error.h"
@@ -37,6 +38,8 @@ void hex_block(std::string& out, const std::vector<std::uint8_t>& bytes) {
 
 // Registers of the control agent by name, with an index inside an array of them.
 std::string register_name(std::uint32_t offset) {
+  for (const Register& r : mover::kRegisters)
+    if (offset == r.offset) return std::string(r.name);
   for (const Register& r : agent::kRegisters) {
     if (offset < r.offset || offset >= r.offset + 8 * r.count || offset % 8) continue;
     const std::uint32_t index = (offset - r.offset) / 8;

@@ -20,6 +20,7 @@ struct Case {
 const Case kCases[] = {
     {"mesh8_fused", {"mesh8", "matmul_256x256x256_fused"}, 20},
     {"reference_small", {"reference_small", "matmul_32x32x128_small"}, 20},
+    {"reference_small_moves", {"reference_small", "move_small"}, 20},
     {"mesh1_ksplit", {"mesh1", "matmul_ksplit"}, 20},
     {"noc3x3",
      {"noc3x3", "", {"meshes.0.units.t={kind: traffic, pattern: uniform, rate: 0.3, seed: 3, flits: 300}"}},
@@ -33,6 +34,7 @@ const Case kCases[] = {
     {"cdc", {"cdc", "matmul_256x256x256"}, 5},
     {"reference_mesh8", {"reference_mesh8", "matmul_256x256x256"}, 5},
     {"noc8x8", {"noc8x8", "", {}, 3000}, 5},
+    {"staged", {"staged", "matmul_32x32x128_staged"}, 20},
     {"mesh1_round", {"mesh1", "matmul_32x32x128_round"}, 5},
 };
 

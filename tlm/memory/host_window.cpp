@@ -223,6 +223,17 @@ void HostWindow::visit(sim::Archive& archive) {
   archive.counter("words_written", words_written_, "words", "32-byte words written for the host");
   archive.counter("words_read", words_read_, "words", "32-byte words read for the host");
   archive.counter("entries", entries_, "entries", "entries that uploads quantised");
+  wires_.visit(archive);
+  archive.kept("fresh", fresh_);
+  archive.kept("next", next_);
+  if (archive.restores()) wires_.w_data = offered_word();
+}
+
+// The word on its way to the path.
+const std::uint64_t* HostWindow::offered_word() const {
+  if (state_ == State::kWrite) return skid_size_ != 0 ? skid_[0].data() : nullptr;
+  const bool converted = state_ == State::kUpload && have_ == kUploadBeats && address_at_ == sim::kNever;
+  return converted && word_ != kUploadWords ? entry_[word_].data() : nullptr;
 }
 
 void HostWindow::waits(std::vector<sim::Wait>& waits) const {

@@ -47,6 +47,7 @@ class HostWindow {
   void upload(sim::Cycle now);
   void convert();
   bool takes_data() const;
+  const std::uint64_t* offered_word() const;
 
   WindowBus& bus_;
   arch::Coord origin_;

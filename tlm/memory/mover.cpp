@@ -69,6 +69,11 @@ void Mover::visit(sim::Archive& archive) {
   archive.state("ar_addr", wires_.ar_addr, arch::address::kBits);
   archive.state("aw_valid", wires_.aw_valid, 1);
   archive.state("aw_addr", wires_.aw_addr, arch::address::kBits);
+  wires_.visit(archive);
+  bool offers = wires_.w_data != nullptr;
+  archive.kept("offers", offers);
+  archive.kept("next", next_);
+  if (archive.restores()) writer_.show(wires_, offers);
 }
 
 void Mover::waits(std::vector<sim::Wait>& waits) const {

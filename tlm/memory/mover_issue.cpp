@@ -355,6 +355,7 @@ void MoverIssue::visit(sim::Archive& archive) {
   archive.counter("busy_cycles", busy_cycles_, "cycles", "cycles with a move running");
   archive.counter("early_done", early_done_, "moves",
                   "moves reported done before their last write was answered (quirk M1)");
+  archive.kept("first_early_done", first_early_done_);
 }
 
 void MoverIssue::waits(std::vector<sim::Wait>& waits) const {

@@ -109,14 +109,13 @@ bool MoverWriter::clock(sim::Cycle now, DramWires& wires, const MoverRegisters& 
 }
 
 void MoverWriter::offer(sim::Cycle now, DramWires& wires, const MoverRegisters& registers) {
+  if (state_ == State::kData && command_.kind == Kind::kFill) word_ = registers.fill_word();
+  show(wires, state_ == State::kData && (command_.kind != Kind::kData || data_.readable(now + 1)));
+}
+
+void MoverWriter::show(DramWires& wires, bool offers) const {
   wires.w_data = nullptr;
-  if (state_ == State::kData) {
-    if (command_.kind == Kind::kFill) word_ = registers.fill_word();
-    if (command_.kind != Kind::kData)
-      wires.w_data = word_.data();
-    else if (data_.readable(now + 1))
-      wires.w_data = data_.head().data();
-  }
+  if (offers) wires.w_data = command_.kind == Kind::kData ? data_.head().data() : word_.data();
 }
 
 void MoverWriter::arrive(sim::Cycle now, const Word& word) {

@@ -45,6 +45,9 @@ class MoverWriter {
   // Last: the write data of now + 1, with the registers of that cycle.
   void offer(sim::Cycle now, DramWires& wires, const MoverRegisters& registers);
 
+  // Puts the write data on the wires, or takes it off.
+  void show(DramWires& wires, bool offers) const;
+
   sim::Cycle next(sim::Cycle now, const DramWires& wires) const;
   void visit(sim::Archive& archive);
   void waits(std::vector<sim::Wait>& waits) const;

@@ -193,6 +193,8 @@ void Host::visit(sim::Archive& a) {
   a.kept("action_data", action_.data);
   a.kept("action_until", action_.until);
   a.kept("action_cycles", action_.cycles);
+  a.kept("action_address", action_.address);
+  a.kept("action_beats", action_.beats);
   a.kept("beat_on", beat_on_);
   a.kept("waiting", waiting_);
   a.kept("idle", idle_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "arch/encoding/address_map.h"
 #include "arch/error.h"
@@ -116,6 +117,10 @@ void Simulation::catch_up() {
 // in which a unit wants to run.
 void Simulation::tick() {
   sim::Timeline& timeline = system_.timeline();
+  if (!std::exchange(started_, true) && timeline.now() > 0) {  // a restored run starts where it was saved
+    next_trigger(period_ * static_cast<double>(timeline.now()));
+    return;
+  }
   try {
     if (lets_others_run_first()) {
       next_trigger(sc_core::SC_ZERO_TIME);

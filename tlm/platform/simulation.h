@@ -71,6 +71,7 @@ class Simulation final : public sc_core::sc_module {
   Runner& runner_;
   sc_core::sc_time period_;
   sim::Cycle quantum_ = 4096;
+  bool started_ = false;
   std::function<void(sim::Cycle)> heartbeat_;
   std::vector<std::unique_ptr<Shell>> shells_;
   std::exception_ptr failure_;

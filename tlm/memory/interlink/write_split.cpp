@@ -98,6 +98,8 @@ void WriteSplit::visit(sim::Archive& archive) {
   archive.state("posted", posted_, 16);
   archive.state("aw_valid", down_.aw_valid, 1);
   archive.counter("words", sent_, "words", "words that the mover wrote into other meshes");
+  down_.visit(archive);
+  archive.kept("word_taken", word_taken_);
 }
 
 }  // namespace ktpu::memory
