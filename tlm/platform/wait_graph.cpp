@@ -38,7 +38,8 @@ std::size_t WaitGraph::node(const sim::Unit* unit, std::string_view part) {
   const auto [it, fresh] = index_.try_emplace({unit, std::string(part)}, nodes_.size());
   if (fresh) {
     Node node{unit == nullptr ? std::string() : unit->name(), unit, std::string(part), {}};
-    if (!part.empty()) node.name += (node.name.empty() ? "" : " ") + std::string(part);
+    if (!part.empty() && !node.name.empty()) node.name += ' ';
+    node.name += part;
     nodes_.push_back(std::move(node));
   }
   return it->second;
