@@ -251,10 +251,12 @@ void HostWindow::waits(std::vector<sim::Wait>& waits) const {
       break;
     case State::kUpload:
       if (beats_ == 0 && have_ % kUploadBeats != 0)
-        waits.push_back({fmt::format(
-            "host window: upload of {} beats at {:#x} has {} of the {} beats of its last entry and "
-            "waits for the rest for ever; an upload is a multiple of {} beats",
-            total_, address_, have_, kUploadBeats, kUploadBeats)});
+        waits.push_back(
+            {.what = fmt::format(
+                 "host window: upload of {} beats at {:#x} has {} of the {} beats of its last entry and "
+                 "waits for the rest for ever; an upload is a multiple of {} beats",
+                 total_, address_, have_, kUploadBeats, kUploadBeats),
+             .kind = "upload-short"});
       else
         waits.push_back({fmt::format("host window: upload of {} beats at {:#x}: {} beats of the host to come",
                                      total_, address_, beats_)});

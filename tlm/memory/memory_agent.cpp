@@ -479,8 +479,15 @@ std::vector<sim::Wait> MemoryAgent::waits(sim::Cycle now) const {
       waits.push_back(std::move(wait));
     }
   }
+  const auto name_part = [&waits](std::size_t from, const char* part) {
+    for (std::size_t k = from; k < waits.size(); ++k) waits[k].part = part;
+  };
+  std::size_t before = waits.size();
   if (window_ != nullptr) window_->waits(waits);
+  name_part(before, "host window");
+  before = waits.size();
   mover_->waits(waits);
+  name_part(before, "mover");
   for (unsigned p = 0; p < ports_.size(); ++p)
     if (const sim::FlitLink* in = attachments_[p].links.in;
         in->valid() && in->busy() && is_remote(in->data()))

@@ -110,6 +110,7 @@ Found shared_fill(const Scene& scene) {
     return edge.to == WaitGraph::kNobody || scene.graph.nodes()[edge.to].out.empty();
   });
 }
+Found upload_not_whole(const Scene& scene) { return edges(scene, "upload-short"); }
 Found aperture_dropped(const Scene& scene) {
   return edges(scene, "read-response", [&](const Edge& edge) {
     const MatmulCluster* unit = cluster_of(scene, edge);

@@ -41,6 +41,7 @@ Found poll_impossible(const Scene& scene);
 Found signals_exceeded(const Scene& scene);
 Found signals_missing(const Scene& scene);
 Found poll_never_true(const Scene& scene);
+Found upload_not_whole(const Scene& scene);
 Found aperture_dropped(const Scene& scene);
 Found remote_interleaved(const Scene& scene);
 Found staging_past_end(const Scene& scene);

@@ -79,6 +79,10 @@ constexpr Cause kCauses[] = {
      "faults, return none",
      "seed at least the number of programs of a round (and at most inst_depth), once a round",
      "orchestrator.md 11", is::credit_below_programs},
+    {"upload-not-whole", Role::kBlocks, false,
+     "an upload through the memory window that is no multiple of 8 beats",
+     "the quantiser has a part of an entry and waits for the rest, so the window never answers",
+     "upload whole entries: multiples of 256 bytes", "memory.md 8", is::upload_not_whole},
     {"aperture-dropped", Role::kBlocks, false,
      "an access to an aperture that a port with staging memory does not serve",
      "the port dropped the request, so no response ever comes", "correct the address (memory.md 3)",
@@ -159,6 +163,26 @@ const Cause* find_cause(std::string_view id) {
   const auto* it =
       std::find_if(std::begin(kCauses), std::end(kCauses), [&](const Cause& c) { return c.id == id; });
   return it == std::end(kCauses) ? nullptr : it;
+}
+
+std::string_view told_by(const Cause& cause) {
+  constexpr std::pair<std::string_view, std::string_view> kRules[] = {
+      {"kick-while-running", "kick-lost"},
+      {"kick-empty", "kick-empty"},
+      {"destination-changed", "dst-live"},
+      {"flit-to-corner", "destination"},
+      {"flit-outside-grid", "destination"},
+      {"flit-to-empty-slot", "destination"},
+      {"instruction-to-memory-port", "destination"},
+      {"mailbox-full", "mailbox-lost"},
+      {"mailbox-send-ignored", "send-lost"},
+      {"control-request-lost", "control-overlap"},
+      {"signals-cleared", "done-live"},
+      {"staging-past-end", "stage-capacity"},
+  };
+  for (const auto& [id, rule] : kRules)
+    if (id == cause.id) return rule;
+  return {};
 }
 
 std::optional<std::string> explain_cause(std::string_view id) {

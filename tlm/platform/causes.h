@@ -48,6 +48,8 @@ struct Cause {
 // In the order in which they are tried.
 std::span<const Cause> causes();
 const Cause* find_cause(std::string_view id);
+// The detector's rule (arch/misuse.h) that tells of the same thing at the end of a run; empty: none does.
+std::string_view told_by(const Cause& cause);
 // The row in words; nullopt if no cause is called so.
 std::optional<std::string> explain_cause(std::string_view id);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tlm/platform/findings.h"
 #include "tlm/platform/hot_link.h"
 
 namespace ktpu::platform {
@@ -199,7 +200,12 @@ Diagnosis diagnose_end(System& system) {
     FoundCause found{&cause, cause.find({system, graph})};
     if (!found.evidence.empty()) d.causes.push_back(std::move(found));
   }
+  const std::vector<Finding> told = findings(system);
   for (std::size_t k = 0; k < d.causes.size(); ++k) {
+    const std::string_view rule = told_by(*d.causes[k].cause);
+    const bool twice = !rule.empty() &&
+                       std::any_of(told.begin(), told.end(), [&](const Finding& f) { return f.id == rule; });
+    if (twice && !(k == 0 && orphans)) continue;
     std::string note = d.causes[k].line();
     if (k == 0 && orphans)
       note = fmt::format("{}: {}{}", verdict_name(d.verdict), note, graph.text(kEdgeLines));

@@ -28,6 +28,12 @@ void WaitGraph::add_polls(const System& system) {
       else if (!poll->impossible())
         add_poll(system, mesh, from, *poll);
     }
+  // A host that is at no poll waits for the end of what it does: a burst through a memory window.
+  if (const std::size_t host = system.host() == nullptr ? kNobody : find(system.host(), "");
+      host != kNobody && polls_.empty())
+    for (const MeshSystem& mesh : system.meshes())
+      if (waits(mesh.memory_agent, "host window"))
+        edges_[nodes_[host].out.front()].to = node(mesh.memory_agent, "host window");
   for (const MeshSystem& mesh : system.meshes()) {
     if (mesh.command_engine == nullptr) continue;
     auto poll = mesh.command_engine->pending_poll();

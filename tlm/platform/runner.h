@@ -13,10 +13,10 @@
 #include "arch/error.h"
 #include "arch/program/program.h"
 #include "tlm/orchestrator/program_script.h"
-#include "tlm/platform/findings.h"
-#include "tlm/platform/memory_watch.h"
 #include "tlm/platform/activity.h"
 #include "tlm/platform/diagnosis.h"
+#include "tlm/platform/findings.h"
+#include "tlm/platform/memory_watch.h"
 #include "tlm/platform/system.h"
 
 namespace ktpu::platform {
