@@ -60,7 +60,7 @@ class Chain final : public sim::Observer {
     Node(unsigned id, const BenchConfig& config)
         : memory(config.memory),
           dram(memory, config.dram, config.bus_bits),
-          agent("m" + std::to_string(id) + ".memory", config.agent, dram),
+          agent(fmt::format("m{}.memory", id), config.agent, dram),
           aux(agent) {
       agent.set_probe(&bus);
     }
