@@ -224,12 +224,14 @@ std::vector<Row> table() {
        dead,
        4,
        4,
-       "cluster@",
+       "router@1,1",
        "baseline (1,1) (2,1)\nstage 0 {\nfill a n=8 from=0x80000000\nfill b n=8 from=0x80001000\ngemm gm=8 "
        "gn=8 nk=1\n"
        "drain n=64 dnode dst=(2,1) dbuf=2 last\ndrain n=64 dnode dst=(1,1) dbuf=2 last\n}\ncredit 32\n"
-       "kick (1,1) slots=0..2\nkick (2,1) slots=0..2\nawait (1,1) 3\nawait (2,1) 3\n"
-       "kick (1,1) slots=3..3\nkick (2,1) slots=4..4\nawait (1,1) 4\nawait (2,1) 4\n",
+       "kick (1,1) slots=0..2\nkick (2,1) slots=0..2\nawait (1,1) 3\nawait (2,1) 3\nquiet 200\n"
+       // Both drains start before the first burst of the other arrives.
+       "write PROG_DST = 0x11\nwrite PROG_BASE = 3\nwrite PROG_LEN = 1\nwrite PROG_KICK = 1\nwrite CTRL = 0\n"
+       "write PROG_BASE = 4\nwrite PROG_DST = 0x12\nwrite PROG_KICK = 1\nawait (1,1) 4\nawait (2,1) 4\n",
        {"meshes.0.units.mat.recv_depth=16", "meshes.0.router.fifo_depth=4"},
        "mesh8"},
   };
