@@ -313,7 +313,7 @@ TEST(Tlm, AForeignHostReachesTheMemoryWindow) {
   std::vector<std::uint8_t> bytes(8192);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
   m.host.program = [&](TutorialHost& h) {
-    const auto cycles = [&, start = sc_core::sc_time_stamp()]() mutable {
+    auto cycles = [&, start = sc_core::sc_time_stamp()]() mutable {
       const double n = (sc_core::sc_time_stamp() - start) / m.simulation->period();
       start = sc_core::sc_time_stamp();
       return n;
