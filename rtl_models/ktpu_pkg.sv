@@ -371,6 +371,15 @@ package ktpu_pkg;
   localparam int unsigned AcuEmit = 8;  // accumulator command to FP16 output
   localparam int unsigned L1Read = 1;  // cluster L1 read
   localparam int unsigned TileRead = 2;  // tile RAM read
+  localparam int unsigned StagingRead = 6;  // converged staging: cycles a beat read, and grant to beat 0
+  localparam int unsigned StagingEntry = 4;  // port-local staging: read latency of an entry
+  localparam int unsigned UploadAddress = 2;  // upload: quantiser done to write address
+  localparam int unsigned MoverCommandDepth = 128;  // write command FIFO
+  localparam int unsigned MoverDataDepth = 512;  // read data FIFO, words
+  localparam int unsigned MoverReads = 16;  // read bursts outstanding
+  localparam int unsigned MoverResponses = 32;  // write responses outstanding
+  localparam int unsigned MoverGather = 5;  // cycles an element of a gather takes
+  localparam int unsigned MoverGenerate = 40;  // generator: one half of a word
 
   // Bits of a `quirks` parameter: 1 = as the reference machine.
   localparam int unsigned QuirkV1 = 0;  // vector.md 14 Q1

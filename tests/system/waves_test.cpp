@@ -58,7 +58,7 @@ TEST_F(Waves, TheDispatchedInstructionsCanBeCounted) {
 // Several clocks in one file: every signal changes at edges of its own clock, and at those only.
 TEST_F(Waves, EachClockHasItsOwnEdges) {
   const Finished f = sim({"-t", "cdc", example("matmul_256x256x256"), "-q", "--vcd", "w.vcd", "--vcd-to",
-                          "6000", "--vcd-scope", "cluster@1,0.in.*", "--vcd-scope", "router@1,1.S.*",
+                          "6000", "--vcd-scope", "cluster@1,0.in.*", "--vcd-scope", "router@1,1.south.*",
                           "--vcd-scope", "crossing@1,0.in.*"});
   ASSERT_EQ(f.status, 0) << f.err;
   const VcdReader vcd = VcdReader::from_file((folder / "w.vcd").string());

@@ -66,7 +66,7 @@ TEST(Cluster5_1, SurplusResponseIsTakenInTheLastCycleOnly) {
   for (unsigned i = 0; i < 6; ++i) b.send(7 + i, response(i / 4, i % 4));
   b.run(60);
   EXPECT_EQ(Bench::relative(b.record.retire), V{16});  // last word accepted in 10
-  EXPECT_TRUE(waits_for(b, "blocks the 1 flits"));         // word 0 of entry 1 went, word 1 stays
+  EXPECT_TRUE(waits_for(b, "blocks the 1 flits"));     // word 0 of entry 1 went, word 1 stays
 }
 
 TEST(Cluster5_1, ResponseWithoutFillBlocksEverythingBehindIt) {

@@ -443,7 +443,6 @@ TEST(Reader, UnitKeys) {
     EXPECT_EQ(node->adapter->lines, 64u);
   }
 }
-
 TEST(Reader, ClocksAndCrossings) {
   const std::string two = good_with("clock_mhz: 300", "clocks: {fabric: 300, fast: 500}");
   const Machine m = read_string(with(two, "{kind: vector_core}", "{kind: vector_core, clock: fast}"));
@@ -476,14 +475,12 @@ TEST(Reader, ClocksAndCrossings) {
       good_with("{kind: vector_core}", "{kind: vector_core, crossing: {depth: @@8}}"),
       "meshes.0.units.vec.crossing.depth: '8' is out of range; allowed: a power of two, 16..65536 (flits)");
 }
-
 TEST(Reader, QuirksDefault) {
   const Machine m = read_string(with(with(kGood, "name: good", "name: good\nquirks: none"),
                                      "{kind: vector_core}", "{kind: vector_core, quirks: reference}"));
   EXPECT_EQ(m.meshes[0].node_at({1, 1})->quirks, Quirks::kNone);
   EXPECT_EQ(m.meshes[0].node_at({1, 0})->quirks, Quirks::kReference);
 }
-
 TEST(Reader, Traffic) {
   const auto src = [](const std::string& keys) {
     return with(with(kGood, "{kind: traffic}", "{kind: traffic" + keys + "}"), "[ .,   .,   .,   .   ]",
@@ -517,7 +514,6 @@ TEST(Reader, Traffic) {
   Traffic want{Pattern::kHotspot, 0.25, ~0ull, 9, Coord{1, 3}, 0.5, {8, 2, 5, {}}};
   EXPECT_EQ(*m.meshes[0].node_at({3, 2})->get<Traffic>(), want);
 }
-
 TEST(Reader, NodeKeys) {
   const auto nodes = [](const std::string& keys) {
     return with(kGood, "    agent:", "    nodes: " + keys + "\n    agent:");
@@ -545,7 +541,6 @@ TEST(Reader, NodeKeys) {
       "memory@0,2, cluster@1,2, traffic@3,2, router@1,1, router@2,1, router@1,2, router@2,2");
   expect_error(nodes("@@[1]"), "meshes.0.nodes: a list where a map of node id: keys is needed");
 }
-
 TEST(Reader, SeveralMeshes) {
   const std::string one = "  - units: {t: {kind: null}}\n    grid: [[., ., .], [., t, .], [., ., .]]\n";
   const std::string head = "version: 1\nname: x\nclock_mhz: 300\nmeshes:\n";
