@@ -117,8 +117,6 @@ TEST_F(CheckFile, LaterKindsAreRefusedByNameAndNotEqual) {
     const char* name;
     const char* text;
   } files[]{{"rtl/cycles_vector.jsonl", R"({"kernel":"add","vl":16,"instr_cycles":[]})"},
-            {"rtl/cycles_mover.jsonl", R"({"op":"copy"})"},
-            {"rtl/cycles_interlink.jsonl", R"({"kind":"burst"})"},
             {"rtl/vectors_valu.jsonl", R"({"op":"mov"})"},
             {"rtl/vectors_veckernel.jsonl", R"({"kernel":"add"})"},
             {"vector/fma.jsonl", R"({"op":"fma","a":"0","r":"0"})"},

@@ -319,6 +319,8 @@ TEST(Tlm, AForeignHostReachesTheMemoryWindow) {
       return n;
     };
     std::vector<std::uint8_t> word(bytes.begin(), bytes.begin() + 32);
+    h.move(tlm::TLM_WRITE_COMMAND, 0x7000, word);  // the first one waits for the host to start
+    cycles();
     EXPECT_EQ(h.move(tlm::TLM_WRITE_COMMAND, 0x6000, word), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(cycles(),
               1 + 1 + 23 + 1 + 2);  // address, presented, response of the DRAM, latched, next access

@@ -134,7 +134,13 @@ void ClockWaves::write_until(bool all) {
     if (writer_.time(at) && !started_) {
       started_ = true;
       writer_.begin_dump();
-      for (std::size_t i = 0; i < signals_.size(); ++i) writer_.unknown(i);
+      // Unknown until their own first edge: those of clocks that have none at this time.
+      for (std::size_t c = 0, signal = 0; c < taps_.size(); ++c) {
+        const Tap& tap = *taps_[c];
+        const bool now = !tap.words.empty() && times_[c].time(tap.words.front()) == at;
+        for (std::size_t i = 0; i < tap.sampler.signals().size(); ++i, ++signal)
+          if (!now) writer_.unknown(signal);
+      }
       writer_.end_dump();
     }
     words.pop_front();
