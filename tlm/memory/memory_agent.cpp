@@ -427,10 +427,7 @@ void MemoryAgent::visit(sim::Archive& archive) {
   }
   if (window_ != nullptr) archive.scope("window", [&] { window_->visit(archive); });
   archive.scope("mover", [&] { mover_->visit(archive); });
-  if (split_ != nullptr) {
-    archive.scope("mover_split", [&] { split_->visit(archive); });
-    if (archive.restores()) split_->pass_through();
-  }
+  if (split_ != nullptr) archive.scope("mover_split", [&] { split_->visit(archive); });
   archive.scope("dram_path", [&] { path_->visit(archive); });
   archive.scope("dram", [&] { dram_.visit(archive); });
   archive.scope("landing", [&] { landing_.visit(archive); });

@@ -100,6 +100,8 @@ void WriteSplit::visit(sim::Archive& archive) {
   archive.counter("words", sent_, "words", "words that the mover wrote into other meshes");
   down_.visit(archive);
   archive.kept("word_taken", word_taken_);
+  // The mover is visited before; the other wires are kept as they were last passed through.
+  if (archive.restores()) down_.w_data = state_ == State::kLocal ? mover_->w_data : nullptr;
 }
 
 }  // namespace ktpu::memory
