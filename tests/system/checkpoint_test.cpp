@@ -80,10 +80,6 @@ TEST_P(Checkpoint, TheRestIsTheSame) {
 
 // Values that visit() forgets survive a restore into a machine that has been elsewhere, and show.
 TEST_P(Checkpoint, NothingOfTheMachineBeforeSurvives) {
-  if (std::string_view(GetParam().subject.machine) == "reference_mesh8")
-    GTEST_SKIP()
-        << "open: with an idle interlink a value of the memory agent keeps its old contents when restored "
-           "into a machine that has run; into a fresh one (TheRestIsTheSame) all is equal";
   for (unsigned n = 0; n < 4; ++n) {
     const Cycle k = any(), other = any(), steps = 40;
     CheckpointRun first(GetParam().subject), second(GetParam().subject);
