@@ -350,8 +350,8 @@ void MatmulCluster::visit(sim::Archive& a) {
       for (unsigned s = 0; s < kSweepCycles.size(); ++s)
         a.exclusive(kSweepCycles[s].name, sweep_cycles_[s], s + 1, kSweepCycles[s].sentence);
     });
-    a.bookkeeping("accounted", sweep_accounted_);
-    a.bookkeeping("issues_accounted", issues_accounted_);
+    a.kept("accounted", sweep_accounted_);
+    a.kept("issues_accounted", issues_accounted_);
   });
   a.scope("accumulator", [&] {
     data_.visit(a);
@@ -416,6 +416,8 @@ void MatmulCluster::keep(sim::Archive& a) {
   for (const auto& binding : arch::Layout<ClusterInst>::fields)
     if (binding.narrow != nullptr) a.kept("batch_inst", batch_inst_.*binding.narrow);
   a.kept("batch_addr", batch_inst_.addr);
+  a.kept("open_gm", open_gm_);
+  a.kept("open_gn", open_gn_);
   a.kept("accounted", accounted_);
   misuse_.visit(a);
   a.kept("c1_cycle", c1_cycle_);

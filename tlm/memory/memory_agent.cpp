@@ -419,10 +419,6 @@ void MemoryAgent::visit(sim::Archive& archive) {
       archive.scope("misaddressed", [&] { a.misaddressed.visit(archive); });
       archive.counter("lost", a.lost, "flits",
                       "flits accepted for the control agent and dropped because it was full or absent");
-      if (archive.is_checkpoint()) {
-        archive.kept("misaddressed", a.misaddressed.count);
-        a.misaddressed.visit(archive);
-      }
     });
   }
   if (window_ != nullptr) archive.scope("window", [&] { window_->visit(archive); });

@@ -66,7 +66,7 @@ sim::Cycle CrossingSide::clock(sim::Cycle now) {
 
 void CrossingSide::visit(sim::Archive& archive) {
   archive.state("offered", offered_, 1);
-  archive.bookkeeping("blocked", blocked_);
+  archive.kept("blocked", blocked_);
   if (!visits_fifos_) return;
   // Counted in cycles of their write sides.
   to_peer_.visit(archive, "in_fifo", engine()->now());

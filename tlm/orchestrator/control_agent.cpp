@@ -28,7 +28,7 @@ ControlAgent::ControlAgent(const ControlAgentParams& params, std::vector<Registe
       buses_(std::move(buses)),
       aux_(aux),
       stage_(static_cast<std::size_t>(params.staging_flits) * reg::kWordsPerFlit),
-      checks_(params.staging_flits),
+      checks_(params.staging_flits, ledger_),
       tx_(sim::FifoShape::sync(kMailboxDepth)),
       rx_(sim::FifoShape::sync(kMailboxDepth)) {
   KTPU_CHECK(buses_.size() <= read_q_.size(), "{} register buses", buses_.size());
@@ -195,7 +195,6 @@ void ControlAgent::take_signal(const arch::Flit& flit) {
   ++signals_;
   ledger_.signal(flit);
   stale_[flit.src().node_byte()] = 0;
-  checks_.signal(flit);
 }
 
 // Quirk O1: a word from before the last reset.
@@ -258,7 +257,7 @@ void ControlAgent::dispatch(sim::Cycle now) {
       signal_in_ && flit_in_.bits(248, 8) == static_cast<std::uint64_t>(arch::SignalCode::kInstComplete);
   if (load_credit_) {
     credit_ = credit_value_;
-    checks_.seeded(credit_value_);
+    checks_.seeded();
     ledger_.seed_written(now, credit_value_);
   } else if (push_now && !credited) {
     if (credit_ != 0) --credit_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tlm/orchestrator/dispatch_checks.h"
 
-#include "arch/encoding/codes.h"
+#include <numeric>
+
 #include "arch/encoding/registers.h"
 
 namespace ktpu::orchestrator {
@@ -20,12 +21,7 @@ void DispatchChecks::report(sim::Cycle now, const char* id, std::string text) {
 }
 
 // The staging RAM keeps its contents.
-void DispatchChecks::reset() {
-  outstanding_.fill(0);
-  all_outstanding_ = 0;
-  seeded_ = false;
-  seed_ = kept_ = 0;
-}
+void DispatchChecks::reset() { kept_ = 0; }
 
 void DispatchChecks::staged(sim::Cycle now, std::size_t word, std::size_t next, std::size_t end) {
   const std::size_t slot = word / arch::agent::kWordsPerFlit;
@@ -52,59 +48,44 @@ void DispatchChecks::kicked(sim::Cycle now, const Kick& kick) {
         fmt::format("a kick of slots {}..{} sends {} that {}, the first of them {}", kick.base,
                     kick.base + kick.length - 1, unstaged,
                     first >= staged_.size() ? "the staging RAM does not have" : "were never staged", first));
-  if (!seeded_) report(now, "credit-missing", "a kick before PROG_CRED was written: there is no credit");
-}
-
-void DispatchChecks::seeded(std::uint32_t credit) {
-  seeded_ = true;
-  seed_ = credit;
-  kept_ = 0;
+  if (ledger_.seeds == 0)
+    report(now, "credit-missing", "a kick before PROG_CRED was written: there is no credit");
 }
 
 void DispatchChecks::pushed(sim::Cycle now, const arch::Flit& flit) {
   if (flit.type() != arch::FlitType::kCuInst || flit.last()) ++kept_;
   if (flit.type() != arch::FlitType::kCuInst) return;
   const unsigned node = flit.dst().node_byte();
-  ++all_outstanding_;
-  if (++outstanding_[node] > inst_depth_[node] && inst_depth_[node] != 0)
+  if (ledger_.outstanding[node] > inst_depth_[node] && inst_depth_[node] != 0)
     report(now, "credit-depth",
            fmt::format("{} instructions of {} are not complete, its instruction FIFO holds {}",
-                       outstanding_[node], node_text(node), inst_depth_[node]));
+                       ledger_.outstanding[node], node_text(node), inst_depth_[node]));
 }
 
 // Nothing that is under way gives a credit back: the stall has no end.
 void DispatchChecks::starved(sim::Cycle now, std::uint32_t left) {
-  if (seeded_ && kept_ >= seed_)
+  if (ledger_.seeds != 0 && kept_ >= ledger_.seed)
     report(
         now, "credit-low",
         fmt::format("{} flits are left and no credit comes back: seeded {}, and {} flits marked last (or no "
                     "instructions) kept one each",
-                    left, seed_, kept_));
-}
-
-void DispatchChecks::signal(const arch::Flit& flit) {
-  const auto code = static_cast<arch::SignalCode>(flit.bits(248, 8));
-  if (code != arch::SignalCode::kInstComplete && code != arch::SignalCode::kBatchComplete &&
-      code != arch::SignalCode::kFault)
-    return;
-  std::uint32_t& open = outstanding_[flit.src().node_byte()];
-  if (open == 0) return;
-  --open;
-  --all_outstanding_;
+                    left, ledger_.seed, kept_));
 }
 
 void DispatchChecks::done_cleared(sim::Cycle now, bool lost, bool running) {
+  const std::uint32_t outstanding =
+      std::accumulate(ledger_.outstanding.begin(), ledger_.outstanding.end(), 0u);
   if (lost)
     report(now, "done-live", "SIG_DONE was cleared in the cycle a signal came: it is missing in the count");
   else if (running)
     report(now, "done-live",
            "SIG_DONE was cleared during a dispatch: how many signals it counts depends on time");
-  else if (all_outstanding_ != 0)
+  else if (outstanding != 0)
     report(
         now, "done-live",
         fmt::format("SIG_DONE was cleared while {} instructions were not complete: how many of their signals "
                     "it counts depends on time",
-                    all_outstanding_));
+                    outstanding));
 }
 
 void DispatchChecks::redirected(sim::Cycle now, unsigned from, unsigned to, std::uint32_t left) {
@@ -125,12 +106,9 @@ void DispatchChecks::mailbox_lost(sim::Cycle now, const arch::Flit& flit) {
 }
 
 void DispatchChecks::visit(sim::Archive& a) {
-  a.memory("outstanding", outstanding_.data(), outstanding_.size());
-  a.state("all_outstanding", all_outstanding_);
   a.memory("staged", staged_.data(), staged_.size());
-  a.state("seeded", seeded_, 1);
-  a.state("seed", seed_, 16);
   a.state("kept", kept_);
+  misuse_.visit(a);
 }
 
 }  // namespace ktpu::orchestrator

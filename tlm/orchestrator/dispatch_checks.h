@@ -9,14 +9,15 @@
 
 #include "arch/flit.h"
 #include "tlm/noc/endpoint_base.h"
+#include "tlm/orchestrator/dispatch_ledger.h"
 #include "tlm/sim/archive.h"
 
 namespace ktpu::orchestrator {
 
 class DispatchChecks {
  public:
-  // `slots`: of the staging RAM.
-  explicit DispatchChecks(unsigned slots) : staged_(slots) {}
+  // `slots`: of the staging RAM. `ledger`: of the same agent, told of a flit or signal before this is.
+  DispatchChecks(unsigned slots, const DispatchLedger& ledger) : ledger_(ledger), staged_(slots) {}
 
   // Elaboration: instructions a node's FIFO holds; 0 (the default): not known.
   void set_inst_depth(arch::Coord node, unsigned depth) { inst_depth_[node.node_byte()] = depth; }
@@ -31,10 +32,9 @@ class DispatchChecks {
     unsigned dst;  // node byte
   };
   void kicked(sim::Cycle now, const Kick& kick);
-  void seeded(std::uint32_t credit);
+  void seeded() { kept_ = 0; }
   void pushed(sim::Cycle now, const arch::Flit& flit);  // by the dispatcher or the mailbox
   void starved(sim::Cycle now, std::uint32_t left);     // the first cycle of a stall without credit
-  void signal(const arch::Flit& flit);
   // `lost`: a signal came in the same cycle; `running`: a dispatch runs.
   void done_cleared(sim::Cycle now, bool lost, bool running);
   void redirected(sim::Cycle now, unsigned from, unsigned to, std::uint32_t left);
@@ -47,15 +47,11 @@ class DispatchChecks {
  private:
   void report(sim::Cycle now, const char* id, std::string text);
 
+  const DispatchLedger& ledger_;
   noc::EndpointMisuseLog misuse_;
   std::array<std::uint32_t, 256> inst_depth_{};  // by node byte
-  // Instructions a node got and has not completed.
-  std::array<std::uint32_t, 256> outstanding_{};
-  std::uint32_t all_outstanding_ = 0;
-  std::vector<std::uint8_t> staged_;  // a slot was written since the start
-  bool seeded_ = false;
-  std::uint32_t seed_ = 0;
-  std::uint32_t kept_ = 0;  // credits since the seed that no completion gives back
+  std::vector<std::uint8_t> staged_;             // a slot was written since the start
+  std::uint32_t kept_ = 0;                       // credits since the seed that no completion gives back
 };
 
 }  // namespace ktpu::orchestrator

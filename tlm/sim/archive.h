@@ -84,11 +84,6 @@ class Archive {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8 && !std::is_pointer_v<T>);
     if (is_checkpoint()) on_value(name, &value, sizeof(T), ValueInfo{});
   }
-  // The same: how far a lazily kept counter is.
-  template <typename T>
-  void bookkeeping(std::string_view name, T& value) {
-    kept(name, value);
-  }
   void kept(std::string_view name, std::string& text) {
     if (is_checkpoint()) on_text(name, text);
   }
