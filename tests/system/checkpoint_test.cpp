@@ -36,6 +36,7 @@ const Case kCases[] = {
     {"noc8x8", {"noc8x8", "", {}, 3000}, 5},
     {"staged", {"staged", "matmul_32x32x128_staged"}, 20},
     {"mesh1_round", {"mesh1", "matmul_32x32x128_round"}, 5},
+    {"quad", {"quad", "matmul_peer_sum_quad"}, 20},
 };
 
 std::uint64_t seed_of(const Case& c) {

@@ -64,12 +64,15 @@ std::string first_difference(const std::string& a, const std::string& b) {
 void require_same_run(const std::string& path, const CheckpointHeader& saved, const CheckpointHeader& here) {
   if (saved.fingerprint != here.fingerprint || saved.topology != here.topology)
     throw arch::UserError::make(
-        "{}: is a checkpoint of another machine: \"{}\" ({:016x}), and this one is \"{}\" ({:016x}){}", path,
-        saved.machine, saved.fingerprint, here.machine, here.fingerprint,
+        "{}: is a checkpoint of another machine: \"{}\" ({:016x}), and this one is \"{}\" ({:016x}){}; "
+        "fix: give the topology, --set and --impl of the run that was saved",
+        path, saved.machine, saved.fingerprint, here.machine, here.fingerprint,
         first_difference(saved.topology, here.topology));
   if (saved.program_hash != here.program_hash)
-    throw arch::UserError::make("{}: is a checkpoint of another run: it has {}, and this run has {}", path,
-                                program_text(saved), program_text(here));
+    throw arch::UserError::make(
+        "{}: is a checkpoint of another run: it has {}, and this run has {}; "
+        "fix: give the program of the run that was saved",
+        path, program_text(saved), program_text(here));
 }
 
 }  // namespace

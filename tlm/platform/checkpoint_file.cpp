@@ -24,6 +24,8 @@ namespace {
 // Little endian: magic, format version, zero, bytes of the whole file, hash of everything but the hash.
 constexpr std::string_view kMagic = "KTPUCKPT";
 constexpr std::size_t kVersionAt = 8, kSizeAt = 16, kHashAt = 24, kPrefix = 32;
+constexpr std::string_view kTakeAnother = "fix: take another copy of it, or save the run again";
+constexpr std::string_view kGiveSaved = "fix: give --restore a file that --checkpoint has written";
 constexpr std::uint64_t kMostInflated = 1100;  // bytes a deflated byte can stand for, rounded up
 
 template <typename T>
@@ -61,8 +63,9 @@ void fields(A& archive, CheckpointHeader& header, std::uint64_t& state_bytes, st
 
 std::string read_all(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (fs::is_directory(path)) throw UserError::make("{}: is a folder, not a file", path.string());
-  if (!file) throw UserError::make("{}: cannot be opened", path.string());
+  if (fs::is_directory(path))
+    throw UserError::make("{}: is a folder, not a file; {}", path.string(), kGiveSaved);
+  if (!file) throw UserError::make("{}: cannot be opened; {}", path.string(), kGiveSaved);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) throw UserError::make("{}: cannot be read", path.string());
   return bytes;
@@ -111,16 +114,21 @@ CheckpointHeader read_checkpoint_file(const fs::path& path, std::string& state) 
   const std::string name = path.string();
   const std::string file = read_all(path);
   if (file.substr(0, kMagic.size()) != kMagic)
-    throw UserError::make("{}: is not a checkpoint of ktpu-sim (those start with \"{}\")", name, kMagic);
-  if (file.size() < kPrefix) throw UserError::make("{}: is truncated: {} bytes", name, file.size());
+    throw UserError::make("{}: is not a checkpoint of ktpu-sim (those start with \"{}\"); {}", name, kMagic,
+                          kGiveSaved);
+  if (file.size() < kPrefix)
+    throw UserError::make("{}: is truncated: {} bytes; {}", name, file.size(), kTakeAnother);
   if (const auto version = get<std::uint32_t>(file, kVersionAt); version != kCheckpointVersion)
-    throw UserError::make("{}: is a checkpoint of format version {}; this version of the simulator reads {}",
-                          name, version, kCheckpointVersion);
+    throw UserError::make(
+        "{}: is a checkpoint of format version {}, and this version of the simulator reads {}; fix: "
+        "restore it with the version that saved it, or save the run again with this one",
+        name, version, kCheckpointVersion);
   if (const auto size = get<std::uint64_t>(file, kSizeAt); size != file.size())
-    throw UserError::make("{}: is {}: it has {} bytes and says it has {}", name,
-                          file.size() < size ? "truncated" : "too long", file.size(), size);
+    throw UserError::make("{}: is {}: it has {} bytes and says it has {}; {}", name,
+                          file.size() < size ? "truncated" : "too long", file.size(), size, kTakeAnother);
   if (get<std::uint64_t>(file, kHashAt) != hash_of(file))
-    throw UserError::make("{}: was altered: its content does not have the hash it was written with", name);
+    throw UserError::make("{}: was altered: its content does not have the hash it was written with; {}", name,
+                          kTakeAnother);
 
   CheckpointHeader header;
   std::uint64_t state_bytes = 0;

@@ -122,6 +122,11 @@ void Ingress::visit(sim::Archive& archive) {
   archive.counter("doorbells", rung_, "packets", "doorbells received");
   archive.counter("blocked", blocked_, "cycles",
                   "cycles in which a beat for this mesh waited for the port, the DRAM or earlier writes");
+  archive.kept("fresh", fresh_);
+  wires_.visit(archive);
+  bool offered = wires_.w_data != nullptr;
+  archive.kept("word_offered", offered);
+  if (archive.restores()) wires_.w_data = offered ? word_.data() : nullptr;
 }
 
 void Ingress::waits(std::vector<sim::Wait>& waits) const {

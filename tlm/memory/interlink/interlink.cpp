@@ -289,6 +289,12 @@ void Interlink::visit(sim::Archive& archive) {
                   "cycles in which a packet to be passed on waited for its link");
   archive.counter("interleaved", interleaved_, "bursts",
                   "remote bursts that came while another one was open (quirk I2)");
+  archive.kept("start", start_);
+  archive.kept("next", next_);
+  archive.kept("first_interleaved", first_interleaved_);
+  archive.kept("interleaved_by", interleaved_by_);
+  archive.kept("interleaved_into", interleaved_into_);
+  if (archive.restores()) writes_.set_mesh_id(mesh_id_);
 }
 
 void Interlink::waits(std::vector<sim::Wait>& waits) const {

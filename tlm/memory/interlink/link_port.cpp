@@ -159,6 +159,7 @@ void LinkPort::visit(sim::Archive& archive) {
   archive.counter("credits_received", credits_received_, "packets", "credit packets taken from the link");
   archive.counter("credit_stalled", stalled_cycles_, "cycles",
                   "cycles in which the link rested because a packet found too little credit");
+  archive.kept("shown", shown_);
 }
 
 void LinkPort::waits(std::string_view name, std::vector<sim::Wait>& waits) const {

@@ -121,6 +121,7 @@ void Sender::visit(sim::Archive& archive) {
   archive.state("from", from_, 2);
   archive.state("kind", header_.kind, 4);
   archive.state("destination", header_.destination, 2);
+  archive.state("source", header_.source, 2);
   archive.state("txn", header_.txn, 8);
   archive.state("beats", header_.beats, 6);
   archive.state("address", header_.address, 40);
@@ -138,6 +139,7 @@ void Sender::visit(sim::Archive& archive) {
                   "flits dropped because no link leads to their mesh, or the interlink was disabled");
   archive.counter("single_flits", single_flits_, "packets",
                   "packets of one flit, which sent the previous word again (quirk I1)");
+  archive.kept("first_single", first_single_);
 }
 
 void Sender::waits(std::vector<sim::Wait>& waits) const {
