@@ -55,7 +55,7 @@ class CliCheckpoint : public Cli {
   }
 };
 
-TEST_F(CliCheckpoint, EveryFlagWorks) {
+TEST_F(CliCheckpoint, UserReport25EveryFlagWorks) {
   save("c.ckpt", 500);
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{"--restore", "c.ckpt"},

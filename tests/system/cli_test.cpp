@@ -13,7 +13,7 @@ using testing::Not;
 
 // --- User report 25: every flag once.
 
-TEST_F(Cli, EveryFlagWorks) {
+TEST_F(Cli, UserReport25EveryFlagWorks) {
   const std::vector<std::vector<std::string>> lines{
       {"-t", "mesh1", worked},
       {"--topology", "mesh1.yaml", worked},

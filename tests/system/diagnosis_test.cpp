@@ -45,6 +45,18 @@ arch::Flit burst(arch::Coord from, unsigned buffer, unsigned flits, bool signal)
   desc.ack_y = 1;
   return arch::make_flit(arch::make_header({1, 1}, from, arch::FlitType::kCuData, 0, false), desc);
 }
+// A flit of a burst for (1,1) of mesh 1, through the port of this one.
+std::string remote(arch::Coord from, bool descriptor, bool last = false) {
+  const std::uint32_t header =
+      arch::make_header({0, 1}, from, arch::FlitType::kCuData, 0x11, last, arch::kRsvdRemote | 1);
+  arch::CuDataDesc desc;
+  desc.len = 1;
+  desc.flags = arch::kCuDataSignal;
+  desc.ack_y = 1;
+  arch::Flit data;
+  data.w[4] = header;
+  return mail(descriptor ? arch::make_flit(header, desc) : data);
+}
 std::string repeat(unsigned n, const std::string& text) {
   std::string all;
   while (n-- != 0) all += text;
@@ -207,6 +219,34 @@ std::vector<Row> table() {
        job("fill a n=1 from=0x8100000000 last", 1),
        {},
        "staged"},
+      {"ResultsOverrun",
+       "results-overrun",
+       dead,
+       4,
+       4,
+       "cluster@1,1 sequencer",
+       job("fill a n=16 from=0x0\nfill b n=16 from=0x1000\ngemm gm=8 gn=8 nk=2 emit to=0x4000\n"
+           "drain n=64 to=0x6000 last",
+           4),
+       {"meshes.0.dram.write_response=300"}},
+      {"RemoteBurstsInterleaved",
+       "remote-bursts-interleaved",
+       dead,
+       4,
+       4,
+       "memory",
+       remote({2, 1}, true) + remote({2, 2}, true) + job(kWorks, 4),
+       {},
+       "quad"},
+      {"SignalsCleared",
+       "signals-cleared",
+       dead,
+       4,
+       4,
+       "completion count",
+       "stage 0 {\n" + repeat(64, "cluster op=0\n") + "}\ncredit 64\nkick (1,1) slots=0..63\n" +
+           repeat(80, "write SIG_DONE = 0\n") + "poll SIG_DONE & 0xffff == 64\n",
+       {"host={kind: script, script: {write_cycles: 3, read_cycles: 3, start_cycles: 40}}"}},
       // Ways to be wrong that are in no row.
       {"OtherA_InstructionWhoseUnitSendsTheCompletionAway", "flit-outside-grid", dead, 4, 4, "router@1,1",
        "baseline (1,1)\n" + mail(plain(cluster, {3, 3}, arch::FlitType::kCuInst)) + "await (1,1) 1\n"},
@@ -311,6 +351,19 @@ meshes:
                      rate, sink);
 }
 
+// The assembler refuses such a poll; a program made in code can have it.
+TEST(Diagnosis, APollThatItsMaskExcludes) {
+  arch::Program program = arch::assemble("poll CTRL & 0xf == 1\n", "row.kasm");
+  std::get<arch::StepPoll>(program.steps.at(0).action).want = 0x10;
+  Registry units;
+  apps::register_units(units);
+  System system(topo::read_file("mesh1"), units);
+  Runner runner(system, &program, {400'000, 4000});
+  const RunResult& r = runner.run();
+  EXPECT_EQ(r.status, ExitStatus::kNoProgress) << r.message;
+  EXPECT_EQ(r.cause, "poll-impossible") << r.message;
+}
+
 TEST(UserReport15, SaturationIsNoHangAndNamesTheHotLink) {
   const RunResult r = run_traffic(
       three("kind: traffic, pattern: uniform, rate: 0.9, seed: 2, busy: {period: 4, duty: 3}", 0.9),
@@ -319,6 +372,96 @@ TEST(UserReport15, SaturationIsNoHangAndNamesTheHotLink) {
   EXPECT_EQ(r.verdict, Verdict::kSaturation) << r.message;
   EXPECT_THAT(r.message,
               testing::AllOf(HasSubstr("saturation"), HasSubstr(".in"), HasSubstr("flits a cycle")));
+}
+
+// The turn of a router's arbiter is a function of the cycle alone, of period 5 (fabric.md 7.2). A sink that
+// opens for one cycle in five always opens at the same turn: one of two senders that never pause always wins.
+std::string beating(const std::string& busy) {
+  return fmt::format(R"(version: 1
+name: beating
+clock_mhz: 300
+meshes:
+  - grid:
+      - [ ., src, . ]
+      - [ src, sink, . ]
+      - [ ., ., . ]
+    router: {{fifo_depth: 4}}
+    units:
+      src: {{kind: traffic, pattern: hotspot, hotspot: "1,1", rate: 1, seed: 1}}
+      sink: {{kind: traffic, busy: {{{}}}}}
+)",
+                     busy);
+}
+
+TEST(UserReport15, ASenderThatNeverGetsItsTurnIsStarved) {
+  for (unsigned offset = 0; offset < 5; ++offset) {
+    SCOPED_TRACE(offset);
+    const RunResult r =
+        run_traffic(beating(fmt::format("period: 5, duty: 4, offset: {}", offset)), {50'000, 2000});
+    EXPECT_EQ(r.status, ExitStatus::kNoProgress) << r.message;
+    EXPECT_EQ(r.verdict, Verdict::kStarvation) << r.message;
+    EXPECT_EQ(r.message.find("starvation: at traffic@"), 0u) << r.message;
+    EXPECT_THAT(r.message, testing::AllOf(HasSubstr("flit for (1,1) is not taken, while others are"),
+                                          HasSubstr("fix: give it a share"),
+                                          HasSubstr("no progress since cycle"), HasSubstr(" there")));
+    EXPECT_LT(r.cycles, 6000u);
+  }
+}
+
+// The same load with a sink of any other rhythm: each gets its share, and it is saturation.
+TEST(UserReport15, ASinkOfAnotherRhythmStarvesNobody) {
+  for (const char* busy : {"period: 4, duty: 3", "period: 6, duty: 5", "runs: [1, 4, 1, 3]"}) {
+    const RunResult r = run_traffic(beating(busy), {20'000, 2000});
+    EXPECT_EQ(r.status, ExitStatus::kCycleLimit) << busy << "\n" << r.message;
+    EXPECT_EQ(r.verdict, Verdict::kSaturation) << busy << "\n" << r.message;
+  }
+}
+
+// A program that waits for units that get nothing done while traffic goes on.
+TEST(UserReport15, AProgramStarvedByTrafficIsNoDeadlock) {
+  const auto run = [](unsigned offset) {
+    const std::string yaml = fmt::format(R"(version: 1
+name: crowded
+clock_mhz: 300
+meshes:
+  - grid:
+      - [ ., src, . ]
+      - [ mem, sink, . ]
+      - [ ., ., . ]
+    router: {{fifo_depth: 4}}
+    units:
+      src: {{kind: traffic, pattern: hotspot, hotspot: "1,1", rate: 1, seed: 1}}
+      sink: {{kind: traffic, busy: {{period: 5, duty: 4, offset: {}}}}}
+      mem: {{kind: memory_port}}
+    agent: {{staging_flits: 128, commands: 128}}
+    dram: {{model: simple, bus_bits: 256, base: 0, size_mib: 16}}
+host: {{kind: command_engine}}
+)",
+                                         offset);
+    const arch::Program program =
+        arch::assemble("stage 0 {\n" + repeat(64, "cluster op=0\n") +
+                           "}\ncredit 64\nkick (1,1) slots=0..63\npoll PROG_STAT & 1 == 0\n",
+                       "starved.kasm");
+    Registry units;
+    apps::register_units(units);
+    System system(topo::read_string(yaml, "t.yaml"), units);
+    Runner runner(system, &program, {60'000, 4000});
+    return runner.run();
+  };
+  unsigned starved = 0;
+  for (unsigned offset = 0; offset < 5; ++offset) {
+    const RunResult r = run(offset);
+    if (r.status != ExitStatus::kNoProgress) continue;  // the program's turn
+    ++starved;
+    EXPECT_EQ(r.verdict, Verdict::kStarvation) << r.message;
+    EXPECT_EQ(r.message.find("starvation: the program waits for units that do nothing, while others go on"),
+              0u)
+        << r.message;
+    EXPECT_THAT(r.message, testing::AllOf(HasSubstr("of what the program waits for"),
+                                          HasSubstr("memory agent output"), HasSubstr("router@1,1")));
+  }
+  EXPECT_GT(starved, 0u);
+  EXPECT_LT(starved, 5u) << "at one turn of five or more it is the program that wins";
 }
 
 TEST(UserReport15, ASinkThatNeverTakesIsADeadlock) {
@@ -360,6 +503,44 @@ TEST_F(DiagnosisProcess, OrphansAreANoteAndAnErrorWhenStrict) {
   EXPECT_THAT(f.err, testing::AllOf(HasSubstr("finished-with-orphans: [write-burst-short]"),
                                     HasSubstr("1 of 8 data flits")));
   EXPECT_EQ(sim({"-t", "mesh1", orphan, "-q", "--no-lint", "--strict"}).status, 7);
+}
+
+TEST_F(DiagnosisProcess, StarvationAndSaturationHaveStatuses4And5) {
+  test::spill(folder / "starved.yaml", beating("period: 5, duty: 4"));
+  test::spill(folder / "full.yaml", beating("period: 4, duty: 3"));
+  for (const bool strict : {false, true}) {
+    const auto run = [&](const char* machine) {
+      std::vector<std::string> line{"-t", machine, "-q", "--watchdog", "2000", "--max-cycles", "20000"};
+      if (strict) line.emplace_back("--strict");
+      return sim(line);
+    };
+    const test::Finished starved = run("starved.yaml");
+    EXPECT_EQ(starved.status, 4) << starved.err;
+    EXPECT_EQ(starved.err.find("ktpu-sim: starvation: at traffic@"), 0u) << starved.err;
+    const test::Finished full = run("full.yaml");
+    EXPECT_EQ(full.status, 5) << full.err;
+    EXPECT_EQ(full.err.find("ktpu-sim: saturation: "), 0u) << full.err;
+  }
+}
+
+// Every row of the table: what the tool says and ends with, plain and with --strict.
+TEST_F(DiagnosisProcess, EveryRowThroughTheTool) {
+  for (const Row& row : table()) {
+    SCOPED_TRACE(row.name);
+    const std::string program = assemble(row.program);
+    std::vector<std::string> line{"-t", row.machine, program, "-q", "--no-lint", "--watchdog", "4000"};
+    for (const std::string& set : row.sets) line.insert(line.end(), {"--set", set});
+    const test::Finished plain_run = sim(line);
+    EXPECT_EQ(plain_run.status, row.status) << plain_run.err;
+    EXPECT_THAT(plain_run.err, HasSubstr(row.status == 4   ? "ktpu-sim: deadlock: "
+                                         : row.status == 0 ? "ktpu-sim: note: "
+                                                           : "ktpu-sim: "));
+    if (row.status == 4) {
+      EXPECT_THAT(plain_run.err, HasSubstr(fmt::format("[{}]", row.cause)));
+    }
+    line.emplace_back("--strict");
+    EXPECT_EQ(sim(line).status, row.strict);
+  }
 }
 
 TEST_F(DiagnosisProcess, ACauseIsExplained) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What users of such tools complain about, tried on the real process. The numbers are those of the list of
-// reports; numbers that are not here are tested where the feature is: 15 and 17 with the diagnosis.
+// reports. Numbers that are not here are tested where the feature is: 15 in diagnosis_test.cpp, 24 and 25 in
+// cli_test.cpp; 12 and 17 have no feature yet.
 #include <nlohmann/json.hpp>
 #include <regex>
 

@@ -183,8 +183,10 @@ std::vector<sim::Wait> Node::waits(sim::Cycle now) const {
     list.push_back(
         {.what = fmt::format("cycle {}, when its next flit is due", due_), .part = "output", .kind = "time"});
   if (in_valid_ != 0 && in_.busy() && now >= start_)
-    list.push_back(
-        {.what = "the busy pattern of the node to let a flit in", .part = "input", .kind = "busy-pattern"});
+    list.push_back({.what = changing_ ? "a cycle in which the busy pattern of the node lets a flit in"
+                                      : "the busy pattern of the node to let a flit in",
+                    .part = "input",
+                    .kind = changing_ ? "time" : "busy-pattern"});
   return list;
 }
 

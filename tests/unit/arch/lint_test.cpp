@@ -104,6 +104,90 @@ TEST(Lint, OrchestratorSection11Host) {
   EXPECT_EQ(rules(head + stage + "credit 2\n" + raw + "write PROG_DST = 0x12\n"), Rules{"dst-live"});
 }
 
+// With the sizes of a machine: as `ktpu-objdump --lint -t`.
+std::set<std::string> on_machine(const std::string& text) {
+  MachineNeeds machine;
+  machine.staging_flits = 8;
+  machine.units = {{0, {1, 1}, "matmul_cluster", 256, 512, 512, 32},
+                   {0, {2, 1}, "matmul_cluster", 256, 512, 512, 32}};
+  std::set<std::string> names;
+  for (const LintFinding& f : lint(assemble(text, "test"), &machine)) names.emplace(f.rule->id);
+  return names;
+}
+
+TEST(Lint, FabricSection4Destination) {
+  const auto kick = [](const char* to) {
+    return fmt::format("stage 0 {{\nfill a n=1 from=0 last\n}}\ncredit 4\nkick {} slots=0..0\n", to);
+  };
+  EXPECT_EQ(on_machine(kick("(2,1)")), Rules{});
+  EXPECT_EQ(on_machine(kick("(3,1)")), Rules{"destination"});
+  EXPECT_EQ(on_machine(kick("(0,0)")), Rules{"destination"});
+  const auto drain = [](const char* to) {
+    return fmt::format(
+        "stage 0 {{\ngemm gm=1 gn=1 nk=1\ndrain n=1 dnode dbuf=2 dst={} last\n}}\ncredit 4\n"
+        "kick (1,1) slots=0..1\n",
+        to);
+  };
+  EXPECT_EQ(on_machine(drain("(2,1)")), Rules{});
+  EXPECT_EQ(on_machine(drain("(2,2)")), Rules{"destination"});
+}
+
+// The assembler refuses such a poll and such slots; programs made in code can have them.
+std::set<std::string> rules_of(const Program& program) {
+  std::set<std::string> names;
+  for (const LintFinding& f : lint(program)) names.emplace(f.rule->id);
+  return names;
+}
+
+TEST(Lint, OrchestratorSection8Poll) {
+  EXPECT_EQ(rules("poll SIG_DONE & 0xff == 0xff\n"), Rules{});
+  EXPECT_EQ(rules("poll PROG_STAT & 3 == 1\n"), Rules{});
+  Program program = assemble("poll SIG_DONE & 0xff == 0xff\n", "test");
+  auto& poll = std::get<StepPoll>(program.steps.at(0).action);
+  poll.want = 0x100;
+  EXPECT_EQ(rules_of(program), Rules{"poll-never"});
+  poll.mask = 0x1ff;
+  EXPECT_EQ(rules_of(program), Rules{});
+  poll.want = 0x200;
+  EXPECT_EQ(rules_of(program), Rules{"poll-never"});
+}
+
+TEST(Lint, MemorySection5_2WriteBeats) {
+  const auto writes = [](const std::string& flits, unsigned count) {
+    return rules(
+        fmt::format("machine \"m\" staging=128\nstage 0 {{\n{}}}\ncredit 32\n"
+                    "kick (0,1) slots=0..{}\n",
+                    flits, count - 1));
+  };
+  const std::string request = "wr_req addr=0x40 len=1\n",
+                    data =
+                        fmt::format("flit {}\n", to_hex(make_flit({}, {}, FlitType::kMemWrData, 0, false))),
+                    last = fmt::format("flit {}\n", to_hex(make_flit({}, {}, FlitType::kMemWrData, 0, true)));
+  EXPECT_EQ(writes(request + data + last, 3), Rules{});
+  EXPECT_EQ(writes(request + last, 2), Rules{"write-beats"});
+  EXPECT_EQ(writes(request + data + data + last, 4), Rules{"write-beats"});
+  EXPECT_EQ(writes(request + request + data + last, 4), Rules{"write-beats"});
+  EXPECT_EQ(writes(last, 1), Rules{"write-beats"});
+  EXPECT_EQ(writes(request + data + last + request + data + last, 6), Rules{});
+}
+
+TEST(Lint, MemorySection8UploadBeats) {
+  const auto upload = [](unsigned size) {
+    return rules(
+        fmt::format("machine \"m\" staging=128\nwindow write 0x8400000000 size={} {{ 00 }}\n", size));
+  };
+  for (const unsigned entries : {1u, 2u, 17u}) EXPECT_EQ(upload(256 * entries), Rules{}) << entries;
+  for (const unsigned size : {32u, 224u, 288u, 4064u}) EXPECT_EQ(upload(size), Rules{"upload-beats"}) << size;
+}
+
+TEST(Lint, OrchestratorSection3_3StageCapacity) {
+  const std::string head = "machine \"m\" staging=8\n";
+  const std::string two = "fill a n=1 from=0\nfill a n=1 from=0\n";
+  EXPECT_EQ(rules(head + "stage 6 {\n" + two + "}\n"), Rules{});
+  EXPECT_EQ(on_machine("stage 6 {\n" + two + "}\n"), Rules{});
+  EXPECT_EQ(on_machine("stage 7 {\n" + two + "}\n"), Rules{"stage-capacity"});
+}
+
 TEST(Lint, FindingsNameStepAndInstruction) {
   const auto findings =
       lint(assemble("stage 0 {\nfill a n=256 from=0 last\n}\ncredit 1\nkick (1,1) slots=0..0\n", "t"));
