@@ -78,7 +78,7 @@ std::vector<Kind> make_kinds() {
       formats<"fp16_to_e8m15">({"fp16", "e8m15"}),
       formats<"fp32_to_e8m15">({"fp32", "e8m15"}),
 
-      later("vector", "program", kVectorKernels, {"imem", "desc", "pc"}),
+      {"vector", "program", check_vector_program, {}, false, {"imem", "desc", "pc"}},
       later("vector", "cvt", "needs the vector converters", {"cvt", "in", "out"}),
       later("vector", "reduce", "needs vector reductions", {"kind", "vl", "va"}),
       later("vector", "", "needs the vector ALU", {"op", "a", "r"}),

@@ -19,6 +19,7 @@ void check_cycles_interlink(const nlohmann::json& row, Differences& differences)
 void check_vectors_matmul(const nlohmann::json& row, Differences& differences);
 void check_vectors_acc(const nlohmann::json& row, Differences& differences);
 void check_vectors_quant(const nlohmann::json& row, Differences& differences);
+void check_vector_program(const nlohmann::json& row, Differences& differences);
 void check_program(const nlohmann::json& row, Differences& differences);
 
 }  // namespace ktpu::check

@@ -36,4 +36,27 @@ struct Layout<VectorInst> {
   }};
 };
 
+// The base of a descriptor that VDRAIN to a node reads as a destination (vector.md section 5.5).
+struct VectorPeer {
+  std::uint32_t offset = 0;  // first L1 word there
+  std::uint32_t ack_x = 0;   // who gets DATA_RECEIVED; (0,0): the sender
+  std::uint32_t ack_y = 0;
+  std::uint32_t mesh = 0;        // destination mesh, only with final_node != 0
+  std::uint32_t final_node = 0;  // node byte in that mesh; 0: in this mesh
+  bool operator==(const VectorPeer&) const = default;
+};
+
+template <>
+struct Layout<VectorPeer> {
+  using P = VectorPeer;
+  static constexpr std::string_view name = "vector_peer";
+  static constexpr std::array<Binding<P>, 5> fields{{
+      {{"offset", 0, 16, "first L1 word at the destination"}, &P::offset},
+      {{"ack_x", 16, 4, "acknowledge column"}, &P::ack_x, Format::kCoordX},
+      {{"ack_y", 20, 4, "acknowledge row"}, &P::ack_y, Format::kCoordY},
+      {{"mesh", 24, 2, "destination mesh"}, &P::mesh},
+      {{"final_node", 26, 8, "node byte in the far mesh"}, &P::final_node, Format::kNode},
+  }};
+};
+
 }  // namespace ktpu::arch

@@ -209,6 +209,17 @@ constexpr VectorWord decode_vector_word(std::uint32_t word) {
   w.rest = word & ~detail::kVectorWordBits[w.op];
   return w;
 }
+// The fields of opcode `as`, whatever the word's own one is (which stays in `op`): a chain group takes every
+// word for arithmetic.
+constexpr VectorWord decode_vector_word_as(std::uint32_t word, VectorOpcode as) {
+  constexpr const Field& kOp = Layout<VectorWord>::fields[0].field;
+  std::uint64_t words[1] = {word};
+  const auto own = static_cast<std::uint32_t>(get(words, kOp));
+  set(words, kOp, static_cast<std::uint64_t>(as));
+  VectorWord w = unpack_payload<VectorWord>(words);
+  w.op = own;
+  return w;
+}
 constexpr std::uint32_t encode_vector_word(const VectorWord& w) {
   std::uint64_t words[1] = {w.rest & ~detail::kVectorWordBits[w.op & 31]};
   pack_payload(words, w);

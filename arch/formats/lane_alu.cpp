@@ -195,6 +195,29 @@ std::uint32_t lane_op(VectorOpcode op, std::uint32_t a, std::uint32_t b, std::ui
   }
 }
 
+// The operations kernels are made of have loops of their own: no choice per element.
+void lane_ops(VectorOpcode op, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c,
+              std::uint32_t* r, unsigned n, bool wrap_exp2) {
+  using O = VectorOpcode;
+  const auto each = [&](auto operation) {
+    for (unsigned i = 0; i < n; ++i) r[i] = operation(i);
+  };
+  switch (op) {
+    case O::kVadd:
+      return each([&](unsigned i) { return e8m15_fma(a[i], kE8m15One, c[i]); });
+    case O::kVsub:
+      return each([&](unsigned i) { return e8m15_fma(a[i], kE8m15One, c[i] ^ kE8m15Sign); });
+    case O::kVmul:
+      return each([&](unsigned i) { return e8m15_fma(a[i], b[i], 0); });
+    case O::kVfma:
+      return each([&](unsigned i) { return e8m15_fma(a[i], b[i], c[i]); });
+    case O::kVexp2:
+      return each([&](unsigned i) { return e8m15_exp2(a[i], wrap_exp2); });
+    default:
+      return each([&](unsigned i) { return lane_op(op, a[i], b[i], c[i], wrap_exp2); });
+  }
+}
+
 std::uint32_t lane_combine(VectorOpcode op, std::uint32_t left, std::uint32_t right) {
   return op == VectorOpcode::kVadd ? e8m15_fma(left, kE8m15One, right)
                                    : lane_op(op, left, right, right, true);

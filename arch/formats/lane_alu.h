@@ -38,6 +38,10 @@ constexpr bool exp2_wraps(std::uint32_t a) { return ((a >> 15) & 255) == 134; }
 // One operation of section 3.3 on the values of its slots; comparisons give 1.0 or 0.0.
 std::uint32_t lane_op(VectorOpcode op, std::uint32_t a, std::uint32_t b, std::uint32_t c, bool wrap_exp2);
 
+// The same for `n` elements at once; r may be one of the operands.
+void lane_ops(VectorOpcode op, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c,
+              std::uint32_t* r, unsigned n, bool wrap_exp2);
+
 // The balanced pairwise tree of section 8 over a power of two of values, in place; the result is values[0].
 // `op`: VADD, VMAX or VMIN.
 std::uint32_t lane_tree(VectorOpcode op, std::span<std::uint32_t> values);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The node around the sequencer: envelopes, the receive FIFO, the way out.
 #include "tlm/vector/vector_core.h"
 
 #include <algorithm>
@@ -6,8 +7,6 @@
 #include "arch/encoding/vector_inst.h"
 
 namespace ktpu::vector {
-
-using sim::Cycle;
 
 namespace {
 noc::EndpointParams endpoint(const VectorParams& p) {
@@ -18,85 +17,136 @@ noc::EndpointParams endpoint(const VectorParams& p) {
   e.recv_depth = p.recv_depth;
   return e;
 }
+constexpr std::array<std::uint32_t, 4> kConstants{0, arch::kE8m15One, arch::kE8m15One | arch::kE8m15Sign, 0};
 }  // namespace
 
 VectorCore::VectorCore(std::string name, const VectorParams& params, sim::FlitPort links)
-    : Unit(std::move(name)), params_(params), base_(endpoint(params), links, *this) {
+    : Unit(std::move(name)),
+      params_(params),
+      base_(endpoint(params), links, *this),
+      lanes_(params.quirks),
+      l1_(params.at) {
   base_.report_to(&misuse_);
+  walk_.bind(descriptors_[0]);
+  decode_all();
 }
 
+void VectorCore::decode_all() {
+  for (unsigned i = 0; i < kWords; ++i) decoded_[i] = arch::decode_vector_word(imem_[i]);
+}
+
+// Section 1: what a reset sets, and what it leaves.
 void VectorCore::reset(Cycle start) {
   base_.reset(start);
-  entered_ = exec_done_ = false;
-  imem_writes_ = desc_writes_ = runs_ = unknown_ = dropped_ = 0;
+  lanes_.reset();
+  l1_.reset();
+  slot_.reset();
+  descriptors_ = {};
+  k_ = kConstants;
+  vl_ = kMaxLength;
+  mode_ = arch::VectorMode::kFlat;
+  entered_ = running_ = faulted_ = loop_active_ = high_half_ = false;
+  held_.reset();
+  result_ = cycles_ = loop_count_ = 0;
+  go(Step::kIdle, sim::kNever, VectorCycle::kIdle);
+  pc_ = word_pc_ = loop_top_ = loop_end_ = position_ = positions_ = 0;
+  last_pr_ = last_pm_ = 0;
+  walk_steps_at_ = sim::kNever;
+  walk_.bind(descriptors_[0]);
+  cycle_states_.reset(start);
+  imem_writes_ = desc_writes_ = runs_ = unknown_ = faults_ = instructions_ = words_moved_ = 0;
+  fills_ = drains_ = fill_words_ = drain_words_ = kernel_cycles_ = 0;
 }
 
 Cycle VectorCore::clock(Cycle now) {
-  base_.begin(now, 0);
-  // An envelope visible in v enters in v+1 and retires in v+2 (vector.md section 12.6).
-  if (exec_done_) {
-    base_.exec_done(0, false);
-    exec_done_ = false;
+  const bool counting = running_ && step_ != Step::kDone;
+  base_.begin(now, counting && now >= started_ ? static_cast<std::uint32_t>(now - started_) : cycles_);
+  // Order: what looks at this cycle's registers, then what changes them.
+  const bool slot_was_free = slot_.free();
+  bool taken = false;
+  if (const arch::Flit* flit = slot_.flit(); flit != nullptr && base_.send_ready()) {
+    base_.send(*flit);
+    taken = true;
   }
-  if (entered_) {
-    base_.accept_inst();
-    execute(now);
-    entered_ = false;
-    exec_done_ = true;
-  } else if (base_.inst_valid()) {
-    entered_ = true;
+  const bool pops = base_.recv_valid() && l1_.can_take();
+  slot_.clock(taken);
+  // An acknowledgement takes the slot before the core's requests.
+  bool ack_sent = false;
+  if (slot_was_free && l1_.ack() != nullptr) {
+    slot_.load(*l1_.ack());
+    ack_sent = true;
   }
-  if (base_.recv_valid()) {  // without kernels nothing was asked for: all of it is dropped
+  slot_open_ = slot_was_free && !ack_sent;
+  if (at_ <= now) run_sequencer(now);
+  take_instruction(now);
+  lanes_.clock(now);
+  l1_.clock(ack_sent);
+  if (pops) {
+    const Scratchpad::Effect effect = l1_.take(base_.recv());
+    if (effect == Scratchpad::Effect::kRejected || effect == Scratchpad::Effect::kInterleaved)
+      report_burst(now, effect);
     base_.pop_recv();
-    ++dropped_;
   }
-  Cycle next = base_.end(now);
-  if (entered_ || exec_done_) return now + 1;
-  next = std::min(next, base_.recv_from());
+  const Cycle base_wake = base_.end(now);
+  cycle_states_.enter(now + 1, between_);
+  return wake(now, base_wake);
+}
+
+// An envelope visible in v is accepted in v+1 and retires in v+2; a kernel's cycle 0 is v+2 (section 12.6).
+void VectorCore::take_instruction(Cycle now) {
+  if (step_ != Step::kIdle) return;
+  if (!entered_) {
+    entered_ = base_.inst_valid();
+    return;
+  }
+  entered_ = false;
+  base_.accept_inst();
+  const auto inst = arch::unpack<arch::VectorInst>(base_.inst());
+  running_ = inst.is(arch::VectorOp::kRun);
+  if (running_) {
+    ++runs_;
+    start_kernel(now, inst.addr % kWords);
+    return;
+  }
+  result_ = 0;
+  faulted_ = false;
+  go(Step::kDone, now + 1);
+  if (inst.is(arch::VectorOp::kImem)) {
+    imem_[inst.addr % kWords] = inst.word;
+    decoded_[inst.addr % kWords] = arch::decode_vector_word(inst.word);
+    ++imem_writes_;
+  } else if (inst.is(arch::VectorOp::kDesc)) {
+    Descriptor& d = descriptors_[inst.ad % 8];
+    if (inst.fld == 0) {
+      d.base = inst.value & Descriptor::kAddressMask;
+    } else if (inst.fld <= kDimensions) {
+      // Section 2.1: stride = value[33:16], signed; bound = value[15:0].
+      d.stride[inst.fld - 1] =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(inst.value >> 16) << 14) >> 14;
+      d.bound[inst.fld - 1] = static_cast<std::uint32_t>(inst.value & 0xFFFF);
+    }
+    ++desc_writes_;
+  } else {
+    ++unknown_;
+  }
+}
+
+Cycle VectorCore::wake(Cycle now, Cycle base_wake) const {
+  if (entered_ || slot_.active() || l1_.active() || l1_.ack() != nullptr) return now + 1;
+  Cycle next = std::min(base_wake, lanes_.wake());
+  if (at_ != sim::kNever) next = std::min(next, at_);
+  if (base_.recv_head() != nullptr) next = std::min(next, base_.recv_from());
   return next == sim::kNever ? next : std::max(next, now + 1);
 }
 
-void VectorCore::execute(Cycle now) {
-  const auto inst = arch::unpack<arch::VectorInst>(base_.inst());
-  switch (static_cast<arch::VectorOp>(inst.op)) {
-    case arch::VectorOp::kImem:
-      imem_[inst.addr % kWords] = inst.word;
-      ++imem_writes_;
-      break;
-    case arch::VectorOp::kDesc:
-      descriptors_[inst.ad % 8][inst.fld % 8] = inst.value;
-      ++desc_writes_;
-      break;
-    case arch::VectorOp::kRun:
-      ++runs_;
-      misuse_.add(
-          {"kernel-unsupported", now,
-           fmt::format("vector kernels are not supported by this version: the RUN at word {} did nothing",
-                       inst.addr)});
-      break;
-    default:
-      ++unknown_;
-  }
+void VectorCore::sync(Cycle now) {
+  base_.sync(now);
+  cycle_states_.sync(now);
 }
 
-void VectorCore::visit(sim::Archive& a) {
-  a.scope("endpoint", [&] { base_.visit(a); });
-  a.state("entered", entered_, 1);
-  a.state("exec_done", exec_done_, 1);
-  a.memory("imem", imem_.data(), imem_.size());
-  a.memory("descriptors", &descriptors_[0][0], 64);
-  a.counter("imem_writes", imem_writes_, "instructions", "Instruction words stored.");
-  a.counter("desc_writes", desc_writes_, "instructions", "Descriptor fields written.");
-  a.counter("runs", runs_, "instructions", "RUN envelopes; none of them ran a kernel.");
-  a.counter("unknown_ops", unknown_, "instructions", "Envelopes with an opcode the unit does not know.");
-  a.counter("flits_dropped", dropped_, "flits", "Received flits dropped.");
-  misuse_.visit(a);
-}
-
-std::vector<sim::Wait> VectorCore::waits(Cycle now) const {
-  std::vector<sim::Wait> list;
-  base_.waits(now, list);
-  return list;
+bool VectorCore::idle() const {
+  return step_ == Step::kIdle && !entered_ && base_.idle() && !slot_.active() && !l1_.active() &&
+         l1_.ack() == nullptr && !l1_.stream();
 }
 
 }  // namespace ktpu::vector
