@@ -41,7 +41,6 @@ Kind later(std::string_view folder, std::string_view stem, std::string_view why,
   return {folder, stem, nullptr, why, false, std::move(fields)};
 }
 
-constexpr std::string_view kVectorKernels = "needs vector core kernels";
 constexpr std::string_view kController = "needs the controller";
 constexpr std::string_view kCompiler = "needs the compiler";
 
@@ -62,9 +61,9 @@ std::vector<Kind> make_kinds() {
       rtl("vectors_acc", check_vectors_acc, {"a_words", "b_words", "anchor"}),
       rtl("vectors_quant", check_vectors_quant, {"b_layout", "src", "words"}),
       {"rtl", "sim_speed", nullptr, {}, true, {"design", "cycles_per_cpu_second"}},
-      later("rtl", "cycles_vector", kVectorKernels, {"kernel", "vl", "instr_cycles"}),
-      later("rtl", "vectors_veckernel", kVectorKernels, {"kernel", "vl", "inputs"}),
-      later("rtl", "vectors_valu", "needs the vector ALU", {"op", "alu_opcode", "cases"}),
+      rtl("cycles_vector", check_cycles_vector, {"kernel", "vl", "instr_cycles"}),
+      rtl("vectors_veckernel", check_vectors_veckernel, {"kernel", "vl", "inputs"}),
+      rtl("vectors_valu", check_vectors_valu, {"op", "alu_opcode", "cases"}),
       rtl("cycles_interlink", check_cycles_interlink, {"kind", "destination_mesh"}),
 
       formats<"mxfp7_entry">({"side", "lanes", "entry"}),
@@ -79,9 +78,9 @@ std::vector<Kind> make_kinds() {
       formats<"fp32_to_e8m15">({"fp32", "e8m15"}),
 
       {"vector", "program", check_vector_program, {}, false, {"imem", "desc", "pc"}},
-      later("vector", "cvt", "needs the vector converters", {"cvt", "in", "out"}),
-      later("vector", "reduce", "needs vector reductions", {"kind", "vl", "va"}),
-      later("vector", "", "needs the vector ALU", {"op", "a", "r"}),
+      {"vector", "cvt", check_convert, {}, false, {"cvt", "in", "out"}},
+      {"vector", "reduce", check_reduce, {}, false, {"kind", "vl", "va"}},
+      {"vector", "", check_lane, {}, false, {"op", "a", "r"}},
       later("controller", "", kController, {"rl", "wl", "quirks"}),
       later("compiler", "", kCompiler, {"id", "path"}),
   };

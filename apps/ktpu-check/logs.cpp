@@ -47,4 +47,13 @@ Cycles cycles_of(const std::vector<FlitEvent>& events, arch::FlitType type) {
   return cycles;
 }
 
+void VectorLog::on_done(Cycle now, std::uint32_t result, bool fault, bool run) {
+  if (!run) return;
+  Run& last = runs.back();
+  last.done = true;
+  last.fault = fault;
+  last.result = result;
+  last.cycles = static_cast<std::uint32_t>(now - 1 - last.start);  // done comes one cycle after busy fell
+}
+
 }  // namespace ktpu::check

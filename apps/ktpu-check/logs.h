@@ -13,6 +13,7 @@
 #include "tlm/orchestrator/control_agent.h"
 #include "tlm/orchestrator/program_script.h"
 #include "tlm/sim/engine.h"
+#include "tlm/vector/vector_core.h"
 
 namespace ktpu::check {
 
@@ -94,6 +95,28 @@ class ClusterLog final : public cluster::ClusterProbe {
   }
   // Commands of sweeps: LOAD, ADD and ADD_EMIT.
   std::vector<Command> sweep_commands() const;
+};
+
+class VectorLog final : public vector::VectorProbe {
+ public:
+  struct Executed {
+    Cycle cycle = 0;
+    std::uint32_t word = 0;
+  };
+  struct Run {
+    Cycle start = 0;  // kernel cycle 0
+    bool done = false, fault = false;
+    std::uint32_t cycles = 0;  // busy cycles
+    std::uint32_t result = 0;  // what the completion carries
+    std::vector<Executed> executed;
+  };
+  std::vector<Run> runs;
+
+  void on_run(Cycle start, unsigned) override { runs.emplace_back().start = start; }
+  void on_execute(Cycle now, unsigned, std::uint32_t word) override {
+    runs.back().executed.push_back({now, word});
+  }
+  void on_done(Cycle now, std::uint32_t result, bool fault, bool run) override;
 };
 
 class HostLog final : public orchestrator::ScriptProbe {

@@ -35,6 +35,8 @@ void compare_steps(const json& expected, const json& got, Differences& differenc
       // A round without `clusters` is one in which no cluster issued.
       if (!expected[i].contains("clusters") && got[i].contains("clusters"))
         differences.add(path + ".clusters", "(none issued)", got[i]["clusters"].dump());
+      if (!expected[i].contains("vector_runs") && got[i].contains("vector_runs"))
+        differences.add(path + ".vector_runs", "(no kernel)", got[i]["vector_runs"].dump());
     } else if (op == "relayout") {
       compare_fields(expected[i], got[i], kRelayoutSkip, path, differences);
     }

@@ -5,7 +5,6 @@
 
 #include "apps/check_formats/hex.h"
 #include "apps/ktpu-check/rig.h"
-#include "arch/encoding/vector_inst.h"
 #include "arch/error.h"
 
 namespace ktpu::check {
@@ -125,31 +124,17 @@ class Importer {
     for (const json& slot : member(s, "slots"))
       stage.flits.push_back(flits_.at(
           static_cast<std::size_t>(integer(slot, "slots", 0, static_cast<std::int64_t>(flits_.size()) - 1))));
-    const std::vector<arch::Flit> staged = stage.flits;
     if (!stage.flits.empty()) add(std::move(stage));
     place.credit = add(arch::StepCredit{count_of(member(s, "seed"), "seed", 0, 0xFFFF)});
     for (const json& kick : member(s, "kicks")) {
       const arch::StepKick k{coord_of(kick), count_of(kick.at(2), "kicks", 0, 0xFFFF),
                              count_of(kick.at(3), "kicks", 0, 0xFFFF)};
-      check_target(k, staged);
       add(k);
     }
     for (const json& await : s["awaits"])
       add(arch::StepAwait{coord_of(await), count_of(await.at(2), "awaits", 0, 0xFFFF)});
     place.after = out_.program.steps.size();
     out_.places.push_back(place);
-  }
-
-  // What no unit of this version executes.
-  void check_target(const arch::StepKick& kick, const std::vector<arch::Flit>& staged) {
-    const topo::Node* node = out_.machine.meshes.front().node_at(kick.to);
-    if (node == nullptr || node->kind() != topo::Kind::kVectorCore) return;
-    for (std::size_t i = kick.base; i < kick.base + kick.count && i < staged.size(); ++i)
-      if (arch::unpack<arch::VectorInst>(staged[i]).is(arch::VectorOp::kRun)) {
-        const std::string what = "vector core kernels";
-        if (out_.unsupported.empty() || out_.unsupported.back() != what) out_.unsupported.push_back(what);
-        return;
-      }
   }
 
   ImportedProgram& out_;

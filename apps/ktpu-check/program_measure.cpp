@@ -183,6 +183,19 @@ void ProgramMeasure::cluster_events(const Window& w, json& out) const {
   if (!clusters.empty()) out["clusters"] = clusters;
 }
 
+// Kernels by the round in which they began.
+void ProgramMeasure::vector_events(const Window& w, json& out) const {
+  json vectors = json::object();
+  for (const topo::Node* node : rig_.nodes(topo::Kind::kVectorCore)) {
+    json runs = json::array();
+    for (const VectorLog::Run& run : rig_.vector(node->at).runs)
+      if (w.holds(run.start) && run.done)
+        runs.push_back({relative(run.start), relative(run.start + run.cycles)});
+    if (!runs.empty()) vectors[node_key(node->at)] = runs;
+  }
+  if (!vectors.empty()) out["vector_runs"] = vectors;
+}
+
 json ProgramMeasure::round(std::size_t index) const {
   const ImportedProgram::Place& place = program_.places[index];
   const Window w = window(index);
@@ -207,6 +220,7 @@ json ProgramMeasure::round(std::size_t index) const {
   out["dram"] = dram_counts(within(dram.read_bursts, w).size(), reads.size(),
                             within(dram.write_bursts, w).size(), writes.size());
   cluster_events(w, out);
+  vector_events(w, out);
   unit_flits(w, out);
   return out;
 }

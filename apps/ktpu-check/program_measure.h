@@ -47,6 +47,7 @@ class ProgramMeasure {
   nlohmann::json relayout(const ImportedProgram::Place& place) const;
   void agent_events(const Window& window, nlohmann::json& out) const;
   void unit_flits(const Window& window, nlohmann::json& out) const;
+  void vector_events(const Window& window, nlohmann::json& out) const;
   void cluster_events(const Window& window, nlohmann::json& out) const;
 
   const nlohmann::json& file_;

@@ -46,6 +46,10 @@ Rig::Rig(topo::Machine machine, const arch::Program* program, Watch watch)
       auto& log = clusters_[node.at] = std::make_unique<ClusterLog>();
       unit->set_probe(log.get());
     }
+    if (auto* unit = dynamic_cast<vector::VectorCore*>(system_.mesh().endpoint_at(node.at))) {
+      auto& log = vectors_[node.at] = std::make_unique<VectorLog>();
+      unit->set_probe(log.get());
+    }
   }
   for (const topo::Router& router : mesh().routers)
     for (unsigned side = 0; side < noc::kLocal; ++side) {
@@ -136,6 +140,12 @@ std::uint64_t Rig::hops(arch::FlitType type) const {
 const ClusterLog& Rig::cluster(arch::Coord at) const {
   const auto found = clusters_.find(at);
   if (found == clusters_.end()) throw arch::UserError::make("{} is no matmul cluster", text_of(at));
+  return *found->second;
+}
+
+const VectorLog& Rig::vector(arch::Coord at) const {
+  const auto found = vectors_.find(at);
+  if (found == vectors_.end()) throw arch::UserError::make("{} is no vector core", text_of(at));
   return *found->second;
 }
 

@@ -56,6 +56,7 @@ class Rig {
   // Flits that went from router to router.
   std::uint64_t hops(arch::FlitType type) const;
   const ClusterLog& cluster(arch::Coord at) const;
+  const VectorLog& vector(arch::Coord at) const;
 
   DramLog dram;
   AgentLog agent;
@@ -71,6 +72,7 @@ class Rig {
   std::map<arch::Coord, std::pair<std::size_t, std::size_t>> ports_;  // in, out
   std::vector<std::size_t> between_routers_;
   std::map<arch::Coord, std::unique_ptr<ClusterLog>> clusters_;
+  std::map<arch::Coord, std::unique_ptr<VectorLog>> vectors_;
   const arch::Program* program_;
   std::uint32_t quiet_before_round_ = 0;
   std::unique_ptr<platform::Runner> runner_;

@@ -19,6 +19,12 @@ void check_cycles_interlink(const nlohmann::json& row, Differences& differences)
 void check_vectors_matmul(const nlohmann::json& row, Differences& differences);
 void check_vectors_acc(const nlohmann::json& row, Differences& differences);
 void check_vectors_quant(const nlohmann::json& row, Differences& differences);
+void check_cycles_vector(const nlohmann::json& row, Differences& differences);
+void check_vectors_veckernel(const nlohmann::json& row, Differences& differences);
+void check_vectors_valu(const nlohmann::json& row, Differences& differences);
+void check_lane(const nlohmann::json& row, Differences& differences);
+void check_convert(const nlohmann::json& row, Differences& differences);
+void check_reduce(const nlohmann::json& row, Differences& differences);
 void check_vector_program(const nlohmann::json& row, Differences& differences);
 void check_program(const nlohmann::json& row, Differences& differences);
 

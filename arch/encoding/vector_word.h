@@ -56,6 +56,11 @@ enum class ReduceKind : std::uint8_t { kSum, kMax, kMin, kSumsq, kDot, kExpsum, 
 // Section 3.2; the other codes fault.
 enum class VectorType : std::uint8_t { kFp16 = 1, kFp32 = 2 };
 
+// The number the lane hardware knows an operation by: the seeds stand two higher (section 3.3).
+constexpr unsigned alu_number(VectorOpcode op) {
+  return static_cast<unsigned>(op) + (op >= VectorOpcode::kVexp2 ? 2 : 0);
+}
+
 struct VectorOpcodeInfo {
   std::string_view name;
   // Operand slots whose value the operation uses (arithmetic only): bit 0 a, 1 b, 2 c.
