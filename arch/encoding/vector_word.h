@@ -209,7 +209,7 @@ inline constexpr std::array<std::uint32_t, 32> kVectorWordBits = [] {
 
 // encode_vector_word(decode_vector_word(w)) == w for every w.
 constexpr VectorWord decode_vector_word(std::uint32_t word) {
-  const std::uint64_t words[1] = {word};
+  const std::uint64_t words[2] = {word, 0};
   VectorWord w = unpack_payload<VectorWord>(words);
   w.rest = word & ~detail::kVectorWordBits[w.op];
   return w;
@@ -218,7 +218,7 @@ constexpr VectorWord decode_vector_word(std::uint32_t word) {
 // word for arithmetic.
 constexpr VectorWord decode_vector_word_as(std::uint32_t word, VectorOpcode as) {
   constexpr const Field& kOp = Layout<VectorWord>::fields[0].field;
-  std::uint64_t words[1] = {word};
+  std::uint64_t words[2] = {word, 0};
   const auto own = static_cast<std::uint32_t>(get(words, kOp));
   set(words, kOp, static_cast<std::uint64_t>(as));
   VectorWord w = unpack_payload<VectorWord>(words);
@@ -226,7 +226,7 @@ constexpr VectorWord decode_vector_word_as(std::uint32_t word, VectorOpcode as) 
   return w;
 }
 constexpr std::uint32_t encode_vector_word(const VectorWord& w) {
-  std::uint64_t words[1] = {w.rest & ~detail::kVectorWordBits[w.op & 31]};
+  std::uint64_t words[2] = {w.rest & ~detail::kVectorWordBits[w.op & 31], 0};
   pack_payload(words, w);
   return static_cast<std::uint32_t>(words[0]);
 }

@@ -167,7 +167,7 @@ void VectorCore::drain_hand(Cycle now) {
 
 // Section 5.5: the descriptor's base is a record of the destination.
 void VectorCore::hand_to_peer() {
-  const std::uint64_t base[1] = {descriptors_[word_.ad].base};
+  const std::uint64_t base[2] = {descriptors_[word_.ad].base, 0};
   const auto record = arch::unpack_payload<arch::VectorPeer>(base);
   const arch::Coord to{static_cast<std::uint8_t>(word_.peer_x), static_cast<std::uint8_t>(word_.peer_y)};
   const auto header = [&](bool last) {

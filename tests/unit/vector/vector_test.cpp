@@ -109,19 +109,61 @@ TEST_F(Vector, Section2_1StoresWordsAndDescriptors) {
   send(0, envelope(desc));
   run(40);
   EXPECT_EQ(unit_.instruction_word(511), 0xDEADBEEFu);
-  EXPECT_EQ(unit_.descriptor(5, 0), 0xFF12345678u);
+  EXPECT_EQ(unit_.descriptor(5).base, 0xFF12345678u);
   EXPECT_EQ(unit_.misuse().total(), 0u);
 }
 
-TEST_F(Vector, RunIsRefusedInWords) {
+// The shortest kernel reports 5 and its signal leaves at t+15 (section 12.6).
+TEST_F(Vector, Section12_6TheShortestKernel) {
+  arch::VectorInst halt = op(1);
+  halt.addr = 12;
+  halt.word = 0xF8000000;
   arch::VectorInst run_at = op(3);
   run_at.addr = 12;
-  send(0, envelope(run_at));
-  run(40);
+  send(0, envelope(halt));
+  send(40, envelope(run_at));
+  run(80);
+  ASSERT_EQ(far_.seen.size(), 2u);
+  EXPECT_EQ(far_.seen[1].first, kOrigin + 40 + 15);
+  EXPECT_EQ(far_.seen[1].second.bits(216, 32), 5u);
+  EXPECT_EQ(unit_.misuse().total(), 0u);
+}
+
+// A fault raised in kernel cycle x: its signal is on the link at t+x+12 (section 12.6).
+TEST_F(Vector, Section12_6AFaultAndItsReport) {
+  arch::VectorInst load = op(1);
+  load.word = 0xA0200000;  // VLD of type 0
+  send(0, envelope(load));
+  send(40, envelope(op(3)));
+  run(80);
+  ASSERT_EQ(far_.seen.size(), 2u);
+  EXPECT_EQ(far_.seen[1].first, kOrigin + 40 + 2 + 12) << "raised in the first execute cycle, 2";
+  EXPECT_EQ(far_.seen[1].second.bits(248, 8), 4u);
+  EXPECT_EQ(far_.seen[1].second.bits(216, 32), 1u);
   ASSERT_EQ(unit_.misuse().total(), 1u);
-  EXPECT_EQ(unit_.misuse().kept()[0].kind, "kernel-unsupported");
-  EXPECT_NE(unit_.misuse().kept()[0].text.find("vector kernels are not supported by this version"),
-            std::string::npos);
+  EXPECT_EQ(unit_.misuse().kept()[0].kind, "vector-fault");
+}
+
+// A burst that the core cannot take: dropped, reported, and fault 9 at the next RUN, once (section 2.4).
+TEST_F(Vector, Section2_4ARejectedBurstFaultsTheNextRun) {
+  arch::VectorInst halt = op(1);
+  halt.word = 0xF8000000;
+  send(0, envelope(halt));
+  arch::CuDataDesc desc;
+  desc.offset = 511;
+  desc.len = 1;
+  send(10, arch::make_flit(arch::make_header(kVector, kAgent, FlitType::kCuData, 0, false), desc));
+  send(11, arch::make_flit(kVector, kAgent, FlitType::kCuData, 0, false));
+  send(12, arch::make_flit(kVector, kAgent, FlitType::kCuData, 0, true));
+  send(40, envelope(op(3)));
+  send(80, envelope(op(3)));
+  run(140);
+  ASSERT_EQ(far_.seen.size(), 3u);
+  EXPECT_EQ(far_.seen[1].second.bits(248, 8), 4u);
+  EXPECT_EQ(far_.seen[1].second.bits(216, 32), 9u);
+  EXPECT_EQ(far_.seen[1].first, kOrigin + 40 - 1 + 12) << "found at the RUN, kernel cycle -1";
+  EXPECT_EQ(far_.seen[2].second.bits(248, 8), 0u);
+  EXPECT_EQ(unit_.misuse().kept()[0].kind, "vector-burst");
 }
 
 TEST_F(Vector, Section2_5CapsAndDroppedFlits) {
