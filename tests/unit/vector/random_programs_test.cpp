@@ -74,7 +74,7 @@ class Generator {
     return static_cast<std::uint32_t>(below(2) << 23 | (120 + below(12)) << 15 | below(1 << 15));
   }
   static VectorWord op(VectorOpcode code) {
-    VectorWord w;
+    VectorWord w{};
     w.op = static_cast<std::uint32_t>(code);
     return w;
   }
@@ -111,8 +111,7 @@ class Generator {
   void arithmetic() {
     const unsigned depth = 1u << mode_;
     for (unsigned t = 0; t < depth; ++t) {
-      VectorWord w;
-      w.op = static_cast<std::uint32_t>(below(18));
+      VectorWord w = op(static_cast<VectorOpcode>(below(18)));
       const auto source = [&] {
         if (t == 0) {
           constexpr std::array<std::uint32_t, 6> kHead{0, 0, 0, 0, 1, 3};

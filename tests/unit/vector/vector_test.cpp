@@ -89,7 +89,7 @@ TEST_F(Vector, Section12_6EnvelopeTimes) {
 }
 
 TEST_F(Vector, Section2_5CountsEachEnvelopeOnce) {
-  for (unsigned i = 0; i < 3; ++i) send(0, envelope(op(1 + i)));
+  for (const unsigned code : {1u, 2u, 9u}) send(0, envelope(op(code)));
   Flit request = arch::make_flit(kVector, {0, 0}, FlitType::kCuCtrl, 3, true);
   request.set(arch::Layout<arch::Ctrl>::fields[1].field, 2);
   send(40, request);
