@@ -58,6 +58,10 @@ void LandingTracker::write_sent(sim::Cycle now, const arch::Flit& request) {
   write.origin = request.src();
 }
 
+void LandingTracker::write_kept(sim::Cycle, const arch::Flit& request) {
+  write_acknowledged(request.src(), range_of(request).begin);
+}
+
 void LandingTracker::write_arrived(sim::Cycle now, const arch::Flit& request) {
   if (!enabled_) return;
   const Range range = range_of(request);

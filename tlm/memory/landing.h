@@ -28,6 +28,7 @@ class LandingTracker final : public noc::WriteObserver {
   // The way of a write: out of a unit, in at a memory port, granted by the DRAM port, landed. A write may
   // begin anywhere on it. `words` are 32 bytes each.
   void write_sent(sim::Cycle now, const arch::Flit& request) override;
+  void write_kept(sim::Cycle now, const arch::Flit& request) override;
   void write_arrived(sim::Cycle now, const arch::Flit& request);
   void write_granted(sim::Cycle now, unsigned requester, arch::Coord origin, std::uint64_t address,
                      std::uint32_t words);

@@ -12,6 +12,8 @@ class WriteObserver {
   virtual ~WriteObserver() = default;
   // A unit put a MEM_WR_REQ into its output register.
   virtual void write_sent(sim::Cycle now, const arch::Flit& request) = 0;
+  // It goes no further: a staging adapter serves it, and every read of the same unit finds it done.
+  virtual void write_kept(sim::Cycle now, const arch::Flit& request) = 0;
 };
 
 }  // namespace ktpu::noc

@@ -39,8 +39,8 @@ const std::vector<Invariant>& standard_invariants() {
        .pattern = "adapter@*",
        .name = "flits_conserved",
        .sentence = "The adapter lost or made up a flit.",
-       .left = "links.flits_in",
-       .right = "links.flits_out + valid",
+       .left = "links.flits_in + answers + replies",
+       .right = "links.flits_out + valid + absorbed + controls",
        .optional = true},
       // Both sides of a clock crossing and its FIFOs together.
       {.over = Over::kUnits,

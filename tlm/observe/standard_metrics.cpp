@@ -31,7 +31,7 @@ const std::vector<Metric>& standard_metrics() {
       {Over::kRun, "", "run.flits_per_cycle", "flits/cycle",
        "Flits that endpoints took from the fabric, mean over the run",
        "(sum(*.links.flits_in) - sum(*router@*.links.flits_in) - sum(*adapter@*.links.flits_in) - "
-       "sum(*crossing@*.links.flits_in)) / "
+       "sum(*adapter@*.answers) - sum(*crossing@*.links.flits_in)) / "
        "run.cycles"},
       {Over::kRun, "", "run.hops_per_cycle", "flits/cycle", "Flits that routers sent on, mean over the run",
        "sum(*router@*.links.flits_out) / run.cycles"},

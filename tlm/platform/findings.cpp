@@ -119,6 +119,8 @@ std::vector<Finding> findings(const System& system) {
     for (const sim::Unit* unit : mesh.endpoints)
       if (const auto* reports = dynamic_cast<const noc::EndpointReports*>(unit))
         of_endpoint(*reports, unit->name(), out);
+    for (const noc::StagingAdapter* adapter : mesh.adapters)
+      if (adapter != nullptr) of_endpoint(*adapter, adapter->name(), out);
   }
   return out;
 }

@@ -13,6 +13,7 @@
 #include "tlm/memory/sparse_memory.h"
 #include "tlm/memory/window_bus.h"
 #include "tlm/noc/clock_crossing.h"
+#include "tlm/noc/staging_adapter.h"
 #include "tlm/orchestrator/command_engine.h"
 #include "tlm/orchestrator/control_agent.h"
 #include "tlm/orchestrator/host.h"
@@ -35,8 +36,9 @@ struct MeshSystem {
   std::unique_ptr<orchestrator::RegisterBus> engine_slave_bus;   // host to command engine
   std::unique_ptr<orchestrator::RegisterBus> engine_master_bus;  // command engine to control agent
   std::unique_ptr<memory::WindowBus> window_bus;                 // host to memory window
-  std::vector<sim::Unit*> endpoints;  // parallel to description->nodes; memory ports: null
-  std::vector<sim::Unit*> routers;    // parallel to description->routers
+  std::vector<sim::Unit*> endpoints;           // parallel to description->nodes; memory ports: null
+  std::vector<sim::Unit*> routers;             // parallel to description->routers
+  std::vector<noc::StagingAdapter*> adapters;  // parallel to description->nodes; those without: null
 
   sim::Unit* endpoint_at(arch::Coord at) const;
 };

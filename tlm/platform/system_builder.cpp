@@ -8,7 +8,6 @@
 #include "tlm/memory/banked_dram.h"
 #include "tlm/memory/simple_dram.h"
 #include "tlm/noc/endpoint_base.h"
-#include "tlm/noc/staging_adapter.h"
 
 namespace ktpu::platform {
 
@@ -80,6 +79,7 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
   const std::string pre = prefix(mesh);
   out.description = &mesh;
   out.endpoints.assign(mesh.nodes.size(), nullptr);
+  out.adapters.assign(mesh.nodes.size(), nullptr);
   build_memory(mesh, out);
 
   // Links of the endpoints, and which router port they end at.
@@ -95,9 +95,11 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
     if (node.crossing) fabric = cross(fmt::format("{}crossing@{},{}", pre, node.at.x, node.at.y), node, port);
     if (node.adapter) {
       const std::string name = fmt::format("{}adapter@{},{}", pre, node.at.x, node.at.y);
-      sim::FlitLink* to_router = flit_link(name + ".out");
-      add(std::make_unique<noc::StagingAdapter>(name, *fabric.out, *to_router));
-      fabric.out = to_router;
+      const sim::FlitPort router{flit_link(name + ".in"), flit_link(name + ".out")};
+      out.adapters[n] = add(std::make_unique<noc::StagingAdapter>(
+          name, noc::AdapterParams{node.at, node.adapter->lines}, fabric, router));
+      if (out.memory_agent != nullptr) out.adapters[n]->set_write_observer(&out.memory_agent->landing());
+      fabric = router;
     }
     at_router[{node.router, static_cast<unsigned>(node.side)}] = {fabric.out, fabric.in};
   }

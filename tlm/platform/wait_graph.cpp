@@ -19,7 +19,8 @@ const MeshSystem* mesh_of(const System& system, const sim::Unit* unit) {
     const auto has = [unit](const auto& list) {
       return std::find(list.begin(), list.end(), unit) != list.end();
     };
-    if (unit == mesh.memory_agent || unit == mesh.command_engine || has(mesh.endpoints) || has(mesh.routers))
+    if (unit == mesh.memory_agent || unit == mesh.command_engine || has(mesh.endpoints) ||
+        has(mesh.routers) || has(mesh.adapters))
       return &mesh;
   }
   return system.meshes().empty() ? nullptr : &system.meshes().front();
@@ -61,7 +62,8 @@ void WaitGraph::add(std::size_t from, std::size_t to, std::string what, std::str
   edges_.push_back({from, to, std::move(what), kind, since});
 }
 
-// Which input of which router a link leads to: its receiver is the unit that runs the routers of the mesh.
+// Which input of which router a link leads to (its receiver is the unit that runs the routers of the mesh),
+// and which part of an adapter.
 void WaitGraph::map_links(const System& system) {
   for (const MeshSystem& mesh : system.meshes()) {
     const topo::Mesh& description = *mesh.description;
@@ -73,7 +75,7 @@ void WaitGraph::map_links(const System& system) {
     const auto enter = [&](const std::string& link, arch::Coord router, unsigned side) {
       const sim::LinkBase* found = system.link(link);
       if (const sim::Unit* unit = router_at(router); unit != nullptr && found != nullptr)
-        router_inputs_[found] = {unit, input_of(side)};
+        inputs_[found] = {unit, input_of(side)};
     };
     for (const topo::Router& router : description.routers) {
       const std::string id = topo::node_id(system.machine(), description, router);
@@ -90,6 +92,11 @@ void WaitGraph::map_links(const System& system) {
           system.meshes().size() > 1 ? fmt::format("m{}.", description.id) : std::string();
       enter(n.adapter ? fmt::format("{}adapter@{},{}.out", prefix, n.at.x, n.at.y) : id + ".out", n.router,
             static_cast<unsigned>(n.side));
+    }
+    for (const noc::StagingAdapter* adapter : mesh.adapters) {
+      if (adapter == nullptr) continue;
+      inputs_[&adapter->from_unit()] = {adapter, noc::StagingAdapter::kUp};
+      inputs_[&adapter->from_router()] = {adapter, noc::StagingAdapter::kDown};
     }
   }
 }
@@ -116,7 +123,7 @@ std::size_t WaitGraph::place(const MeshSystem& mesh, arch::Coord at, std::string
 }
 
 std::size_t WaitGraph::end_of(const sim::LinkBase& link) {
-  if (const auto it = router_inputs_.find(&link); it != router_inputs_.end())
+  if (const auto it = inputs_.find(&link); it != inputs_.end())
     return resolve(it->second.first, it->second.second);
   const sim::Unit* receiver = link.receiver();
   if (const auto* agent = dynamic_cast<const memory::MemoryAgent*>(receiver))

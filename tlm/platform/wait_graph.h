@@ -79,7 +79,7 @@ class WaitGraph {
   std::vector<Poll> polls_;
   std::map<std::pair<const sim::Unit*, std::string>, std::size_t, std::less<>> index_;
   std::map<const sim::Unit*, std::vector<std::string>> waiting_;  // parts, in the order they were told
-  std::map<const sim::LinkBase*, std::pair<const sim::Unit*, std::string>> router_inputs_;
+  std::map<const sim::LinkBase*, std::pair<const sim::Unit*, std::string>> inputs_;
 };
 
 }  // namespace ktpu::platform

@@ -92,8 +92,12 @@ void Engine::elaborate() {
 // Kahn's algorithm over "unit A writes a wire that unit B's settle() reads".
 void Engine::order_mealy() {
   std::vector<Unit*> pending;
-  for (Unit* unit : units_)
+  for (Unit* unit : units_) {
     if (unit->is_mealy()) pending.push_back(unit);
+    if (!unit->parts_settle_apart()) continue;
+    for (Unit* part : unit->parts())
+      if (part->is_mealy()) pending.push_back(part);
+  }
   std::unordered_map<const LinkBase*, std::vector<const Unit*>> writers;
   for (Unit* unit : pending)
     for (const LinkBase* link : unit->settle_writes()) writers[link].push_back(unit);
@@ -164,6 +168,12 @@ void Engine::merge_due() {
 void Engine::settle_all() {
   const auto awake = [this](const Unit* u) { return (active_[u->index_ / 64] >> (u->index_ % 64)) & 1; };
   if (!mealy_cyclic_) {
+    if (words_ == 1) {  // most machines: this is run in every cycle
+      const std::uint64_t* active = active_.data();
+      for (Unit* unit : mealy_)
+        if ((*active >> unit->index_) & 1) unit->settle(now_);
+      return;
+    }
     for (Unit* unit : mealy_)
       if (awake(unit)) unit->settle(now_);
     return;

@@ -73,6 +73,9 @@ class Unit {
   // Units that run inside this one (a lock-step pair) and are not added to an engine themselves: their links
   // and wake-ups count for this one. Asked once, by Engine::add().
   virtual std::vector<Unit*> parts() const { return {}; }
+  // Whether the engine calls settle() of Mealy parts, each in its own place of the settling order; else the
+  // unit does it in its own.
+  virtual bool parts_settle_apart() const { return false; }
 
   // A unit that has to run in every cycle even with nothing to do (the counters of an RTL twin) says so, and
   // whether it has anything left to do but that: a run is over when all that is awake is resting.

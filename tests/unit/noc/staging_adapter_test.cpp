@@ -1,96 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// fabric.md section 12, window off: one cycle from the endpoint to the router, none back, and a blocked
+// fabric.md section 12, what passes: one cycle from the endpoint to the router, none back, and a blocked
 // router input stops the endpoint after one further flit.
-#include "tlm/noc/staging_adapter.h"
-
-#include <gtest/gtest.h>
-
-#include <functional>
-
+#include "tests/unit/noc/adapter_bench.h"
 #include "tests/unit/platform/bench.h"
-#include "tlm/sim/engine.h"
 
 namespace ktpu::noc::test {
 namespace {
 
-using sim::Cycle;
-
-// Offers numbered flits back to back from cycle `from` on.
-class Source final : public sim::Unit {
- public:
-  Source(sim::FlitLink& link, unsigned count, Cycle from)
-      : Unit("source"), link_(link), count_(count), from_(from) {
-    link.bind_sender(*this);
-  }
-  std::vector<Cycle> accepted;
-  void reset(Cycle) override {}
-  void drive(Cycle now) override {
-    if (now < from_ || accepted.size() == count_) {
-      link_.withdraw();
-      return;
+// `count` numbered flits of the unit from cycle 10 on.
+struct Bench : AdapterBench {
+  explicit Bench(std::function<bool(Cycle)> busy, unsigned count = 20) : AdapterBench(8192, std::move(busy)) {
+    for (unsigned i = 0; i < count; ++i) {
+      Flit flit = arch::make_flit(kPort, kUnit, FlitType::kCuSignal, 0, true);
+      flit.w[0] = i;
+      unit.push(10, flit);
     }
-    arch::Flit flit;
-    flit.w[0] = accepted.size();
-    link_.offer(flit);
   }
-  Cycle clock(Cycle now) override {
-    if (link_.valid() && link_.sample_sent()) accepted.push_back(now);
-    return now + 1;
-  }
-
- private:
-  sim::FlitLink& link_;
-  unsigned count_;
-  Cycle from_;
-};
-
-class Sink final : public sim::Unit {
- public:
-  Sink(sim::FlitLink& link, std::function<bool(Cycle)> busy)
-      : Unit("sink"), link_(link), busy_(std::move(busy)) {
-    link.bind_receiver(*this);
-  }
-  std::vector<std::pair<Cycle, std::uint64_t>> taken;
-  std::vector<Cycle> offered;
-  void reset(Cycle) override {}
-  void drive(Cycle now) override { link_.set_busy(busy_(now)); }
-  Cycle clock(Cycle now) override {
-    if (link_.valid()) offered.push_back(now);
-    if (link_.transfers()) taken.emplace_back(now, link_.data().w[0]);
-    return now + 1;
-  }
-
- private:
-  sim::FlitLink& link_;
-  std::function<bool(Cycle)> busy_;
-};
-
-struct Bench {
-  explicit Bench(std::function<bool(Cycle)> busy, unsigned count = 20)
-      : source(from_unit, count, 10),
-        adapter("adapter", from_unit, to_router),
-        sink(to_router, std::move(busy)) {
-    engine.add(adapter);  // before its neighbours: the order must not matter
-    engine.add(source);
-    engine.add(sink);
-    engine.add(from_unit);
-    engine.add(to_router);
-    engine.elaborate();
-  }
-  sim::FlitLink from_unit{"unit.out", 288}, to_router{"adapter.out", 288};
-  sim::Engine engine;
-  Source source;
-  StagingAdapter adapter;
-  Sink sink;
 };
 
 TEST(Fabric_S12_Adapter, OneCycleUpstreamAndOneFlitACycle) {
   Bench b([](Cycle) { return false; });
   b.engine.run_until(60);
-  ASSERT_EQ(b.sink.taken.size(), 20u);
+  ASSERT_EQ(b.at_router.taken.size(), 20u);
   for (unsigned i = 0; i < 20; ++i) {
-    EXPECT_EQ(b.source.accepted[i], 10u + i);
-    EXPECT_EQ(b.sink.taken[i], (std::pair<Cycle, std::uint64_t>{11 + i, i}));
+    EXPECT_EQ(b.unit.accepted[i].cycle, 10u + i);
+    EXPECT_EQ(b.at_router.taken[i].cycle, 11u + i);
+    EXPECT_EQ(b.at_router.taken[i].flit.w[0], i);
   }
 }
 
@@ -99,29 +34,84 @@ TEST(Fabric_S12_Adapter, ABlockedRouterStopsTheEndpointAfterOneFurtherFlit) {
   b.engine.run_until(39);
   // Flit 3 crossed in 14. Flit 4, accepted in 14, stands at the blocked input; the endpoint is busy from 15
   // on.
-  EXPECT_EQ(b.source.accepted.size(), 5u);
-  EXPECT_EQ(b.sink.taken.size(), 4u);
+  EXPECT_EQ(b.unit.accepted.size(), 5u);
+  EXPECT_EQ(b.at_router.taken.size(), 4u);
   EXPECT_TRUE(b.from_unit.busy());
   b.engine.run_until(80);
-  ASSERT_EQ(b.source.accepted.size(), 20u);
-  EXPECT_EQ(b.source.accepted[5], 40u) << "in the cycle in which the router takes its flit";
-  for (unsigned i = 0; i < 20; ++i) EXPECT_EQ(b.sink.taken[i].second, i);
+  ASSERT_EQ(b.unit.accepted.size(), 20u);
+  EXPECT_EQ(b.unit.accepted[5].cycle, 40u) << "in the cycle in which the router takes its flit";
+  for (unsigned i = 0; i < 20; ++i) EXPECT_EQ(b.at_router.taken[i].flit.w[0], i);
 }
 
 TEST(Fabric_S12_Adapter, AnEmptyRegisterTakesAFlitEvenWhileTheRouterIsBusy) {
   Bench b([](Cycle c) { return c < 30; });
   b.engine.run_until(29);
-  EXPECT_EQ(b.source.accepted, std::vector<Cycle>{10});
-  EXPECT_EQ(b.sink.offered.front(), 11u);
+  ASSERT_EQ(b.unit.accepted.size(), 1u);
+  EXPECT_EQ(b.unit.accepted[0].cycle, 10u);
+  EXPECT_EQ(b.at_router.offered.front().cycle, 11u);
 }
 
 TEST(Fabric_S12_Adapter, EveryBusyPatternKeepsAllFlitsInOrder) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     Bench b([seed](Cycle c) { return (c * 2654435761u * seed >> 7) % 3 != 0; }, 50);
     b.engine.run_until(600);
-    ASSERT_EQ(b.sink.taken.size(), 50u) << "seed " << seed;
-    for (unsigned i = 0; i < 50; ++i) EXPECT_EQ(b.sink.taken[i].second, i) << "seed " << seed;
+    ASSERT_EQ(b.at_router.taken.size(), 50u) << "seed " << seed;
+    for (unsigned i = 0; i < 50; ++i) EXPECT_EQ(b.at_router.taken[i].flit.w[0], i) << "seed " << seed;
   }
+}
+
+TEST(Fabric_S12_Adapter, NoCycleDownstreamAndOneFlitACycle) {
+  Bench b(never, 0);
+  for (unsigned i = 0; i < 20; ++i) b.router.push(10, AdapterBench::passing(i));
+  b.engine.run_until(60);
+  ASSERT_EQ(b.at_unit.taken.size(), 20u);
+  for (unsigned i = 0; i < 20; ++i) {
+    EXPECT_EQ(b.router.accepted[i].cycle, 10u + i);
+    EXPECT_EQ(b.at_unit.taken[i].cycle, 10u + i);
+    EXPECT_EQ(b.at_unit.taken[i].flit, AdapterBench::passing(i));
+  }
+}
+
+TEST(Fabric_S12_Adapter, TheEndpointsBusyReachesTheRouterInTheSameCycle) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const auto busy = [seed](Cycle c) { return (c * 2654435761u * seed >> 7) % 3 != 0; };
+    AdapterBench b(64, never, busy);
+    for (unsigned i = 0; i < 50; ++i) b.router.push(10 + i / 3 * 5, AdapterBench::passing(i));
+    b.engine.run_until(600);
+    ASSERT_EQ(b.at_unit.taken.size(), 50u) << "seed " << seed;
+    for (unsigned i = 0; i < 50; ++i) {
+      EXPECT_EQ(b.at_unit.taken[i].flit.w[0], i);
+      EXPECT_EQ(b.at_unit.taken[i].cycle, b.router.accepted[i].cycle);
+      EXPECT_FALSE(busy(b.at_unit.taken[i].cycle));
+    }
+  }
+}
+
+TEST(Fabric_S12_Adapter, ALocalResponseGoesFirstAndHoldsTheRouter) {
+  AdapterBench b;
+  b.enable();
+  b.unit.push(20, AdapterBench::read(0, 4));
+  for (unsigned i = 0; i < 20; ++i) b.router.push(20, AdapterBench::passing(i));
+  b.engine.run_until(80);
+  for (unsigned i = 0; i < 20; ++i) EXPECT_EQ(b.router.accepted[2 + i].cycle, i < 8 ? 20u + i : 24u + i) << i;
+  for (unsigned i = 0; i < 4; ++i)
+    EXPECT_EQ(b.at_unit.taken[8 + i].flit.type(), FlitType::kMemRdResp) << "offered in " << 28 + i;
+}
+
+// L1: what stands refused on the wires stays there, also when an answer is ready.
+TEST(Fabric_S12_Adapter, ALocalResponseWaitsForAPassingFlitThatStandsRefused) {
+  AdapterBench b(64, never, [](Cycle c) { return c >= 25 && c < 40; });
+  b.enable();
+  b.unit.push(20, AdapterBench::read(0, 2));
+  b.router.push(26, AdapterBench::passing(1));
+  b.router.push(26, AdapterBench::passing(2));
+  b.engine.run_until(80);
+  ASSERT_EQ(b.at_unit.taken.size(), 4u);
+  EXPECT_EQ(b.at_unit.taken[0].flit, AdapterBench::passing(1));
+  EXPECT_EQ(b.at_unit.taken[0].cycle, 40u);
+  EXPECT_EQ(b.at_unit.taken[1].flit.type(), FlitType::kMemRdResp);
+  EXPECT_EQ(b.at_unit.taken[2].flit.type(), FlitType::kMemRdResp);
+  EXPECT_EQ(b.at_unit.taken[3].flit, AdapterBench::passing(2));
 }
 
 // The same cluster with and without an adapter: its requests reach memory one cycle later, what comes back

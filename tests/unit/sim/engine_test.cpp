@@ -166,6 +166,27 @@ TEST(Engine, MealyUnitsSettleInTheOrderOfTheirWires) {
   }
 }
 
+// A part that settles apart has its own place in the order: there and back through another unit is no circle.
+TEST(Engine, PartsOfAUnitSettleInTheirOwnPlaces) {
+  for (const bool swapped : {false, true}) {
+    std::deque<sim::FlitLink> links;
+    for (const char* name : {"a", "b", "c", "d"}) links.emplace_back(name, 288u);
+    std::vector<std::string> settled;
+    TwoPlaces outer("outer", links[0], links[1], links[2], links[3], settled);
+    ValidOnly inner("inner", links[1], links[2], settled, false);
+    sim::Engine engine;
+    if (swapped) engine.add(inner);
+    engine.add(outer);
+    if (!swapped) engine.add(inner);
+    for (auto& link : links) engine.add(link);
+    engine.elaborate();
+    links[0].offer({});
+    engine.step();
+    EXPECT_EQ(settled, (std::vector<std::string>{"outer.first", "inner", "outer"}));  // once each
+    EXPECT_TRUE(links[3].valid());
+  }
+}
+
 // Wires in both directions have no order; the engine repeats until nothing changes.
 TEST(Engine, MealyChainsWithBusyBackwardsSettle) {
   std::deque<sim::FlitLink> links;

@@ -130,4 +130,25 @@ class ValidOnly final : public sim::Unit {
   bool invert_;
 };
 
+// Two wires of one unit, each settled in its own place: `first` reads `a` and writes `b`, the unit itself
+// reads `c` and writes `d`.
+class TwoPlaces final : public sim::Unit {
+ public:
+  TwoPlaces(std::string name, sim::FlitLink& a, sim::FlitLink& b, sim::FlitLink& c, sim::FlitLink& d,
+            std::vector<std::string>& order)
+      : Unit(name), first_(name + ".first", a, b, order, false), second_(name, c, d, order, false) {}
+  void reset(sim::Cycle) override {}
+  void drive(sim::Cycle) override {}
+  std::vector<sim::Unit*> parts() const override { return {const_cast<ValidOnly*>(&first_)}; }
+  bool parts_settle_apart() const override { return true; }
+  bool is_mealy() const override { return true; }
+  bool settle(sim::Cycle now) override { return second_.settle(now); }
+  std::vector<const sim::LinkBase*> settle_reads() const override { return second_.settle_reads(); }
+  std::vector<const sim::LinkBase*> settle_writes() const override { return second_.settle_writes(); }
+  sim::Cycle clock(sim::Cycle now) override { return now + 1; }
+
+ private:
+  ValidOnly first_, second_;
+};
+
 }  // namespace ktpu::test
