@@ -27,13 +27,20 @@ void LaneArray::reset() {
   beats_ = elements_ = 0;
 }
 
-bool LaneArray::predicate_pending(Cycle now, unsigned p, bool scalar) const {
-  // A beat samples its mask two cycles after it was decided; bits written at the end of a cycle are seen from
-  // the next one on.
-  const Cycle sampled = scalar ? now : now + 2;
+// A beat samples its mask two cycles after it was decided; bits written at the end of a cycle are seen from
+// the next one on.
+bool LaneArray::predicate_pending(Cycle now, unsigned p) const {
   for (std::uint32_t i = retire_; i != tail_; ++i) {
     const Beat& beat = ring_[i % kRing];
-    if (beat.compare && beat.pr == p && beat.retires >= sampled) return true;
+    if (beat.compare && beat.pr == p && beat.retires >= now + beat.chunk * group_.depth + 2) return true;
+  }
+  return false;
+}
+
+bool LaneArray::predicate_pending_now(Cycle now, unsigned p) const {
+  for (std::uint32_t i = retire_; i != tail_; ++i) {
+    const Beat& beat = ring_[i % kRing];
+    if (beat.compare && beat.pr == p && beat.retires >= now) return true;
   }
   return false;
 }

@@ -89,9 +89,11 @@ class LaneArray {
   // Writes are on their way although the scoreboard says none: the counter wrapped (Q6).
   bool unprotected(unsigned reg) const { return scoreboard_[reg] == 0 && in_flight_[reg] != 0; }
 
-  // Whether a beat decided in `now` (ANY and ALL: `scalar`, which read in `now` itself) would read predicate
-  // `p` before a compare that is on its way has written it.
-  bool predicate_pending(Cycle now, unsigned p, bool scalar) const;
+  // Whether the group, with its first beat decided in `now`, would read bits of predicate `p` before a
+  // compare that is on its way has written them (no interlock: section 14, Q3).
+  bool predicate_pending(Cycle now, unsigned p) const;
+  // The same for ANY and ALL, which read all bits in `now` itself.
+  bool predicate_pending_now(Cycle now, unsigned p) const;
 
   // --- Beats. The group or reduction must stay as it is until the last beat was read (two cycles).
   LaneGroup& group() { return group_; }
@@ -112,6 +114,7 @@ class LaneArray {
     std::uint64_t count = 0;
     Cycle first = 0;
   };
+  bool wrapped() const { return wrapped_.count != 0; }
   Wrapped take_wrapped();
   std::uint64_t beats() const { return beats_; }
   std::uint64_t elements() const { return elements_; }

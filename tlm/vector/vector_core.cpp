@@ -80,6 +80,7 @@ Cycle VectorCore::clock(Cycle now) {
   if (at_ <= now) run_sequencer(now);
   take_instruction(now);
   lanes_.clock(now);
+  if (lanes_.wrapped()) note_wrapped();
   l1_.clock(ack_sent);
   if (pops) {
     const Scratchpad::Effect effect = l1_.take(base_.recv());

@@ -165,6 +165,7 @@ class VectorCore final : public sim::Unit, public noc::EndpointReports {
 
   // vector_report.cpp
   void hit(arch::QuirkId id, Cycle cycle, std::uint64_t count = 1);
+  void note_wrapped();
   void report_fault(Cycle now, VectorFault code);
   void report_burst(Cycle now, Scratchpad::Effect effect);
   std::string instruction_text() const;

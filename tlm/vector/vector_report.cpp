@@ -48,6 +48,12 @@ void VectorCore::hit(QuirkId id, Cycle cycle, std::uint64_t count) {
   hits.count += count;
 }
 
+// Quirk V7 is met in the lanes.
+void VectorCore::note_wrapped() {
+  const LaneArray::Wrapped wrapped = lanes_.take_wrapped();
+  if (params_.quirks) hit(QuirkId::kV7, wrapped.first, wrapped.count);
+}
+
 std::vector<noc::QuirkHits> VectorCore::quirk_hits() const {
   std::vector<noc::QuirkHits> list;
   for (const noc::QuirkHits& hits : quirks_hit_)

@@ -300,7 +300,7 @@ void VectorCore::issue_first(Cycle now) {
                                               group.stage[0].reg[2], group.vd};
   for (const std::uint8_t reg : registers)
     if (lanes_.pending(reg)) return hold(now, VectorCycle::kHazard);
-  if (group.pm != 0 && !group.compare && lanes_.predicate_pending(now, group.pr, false)) {
+  if (group.pm != 0 && !group.compare && lanes_.predicate_pending(now, group.pr)) {
     if (!params_.quirks) return hold(now, VectorCycle::kHazard);
     hit(QuirkId::kV3, now);
   }
@@ -342,7 +342,7 @@ void VectorCore::execute_reduction(Cycle now) {
 // instruction before named.
 void VectorCore::read_predicate(Cycle now) {
   const unsigned p = params_.quirks ? last_pr_ : word_.pr;
-  if (lanes_.predicate_pending(now, p, true)) {
+  if (lanes_.predicate_pending_now(now, p)) {
     if (!params_.quirks) {
       step_ = Step::kPredicateRead;
       return hold(now, VectorCycle::kHazard);
