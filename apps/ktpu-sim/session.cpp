@@ -203,7 +203,8 @@ struct Watch {
   std::unique_ptr<observe::WaveFile> file;
   std::unique_ptr<observe::WaveRing> ring;
   std::unique_ptr<observe::History> history;
-  std::unique_ptr<observe::ClockWaves> clocks;  // instead of `file` with several clocks
+  std::unique_ptr<observe::ClockWaves> clocks;     // instead of `file` with several clocks
+  std::unique_ptr<observe::ClockRing> clock_ring;  // instead of `ring`
 
   Watch(platform::System& system, const Options& options) {
     registry.add(system.timeline(), [&](const sim::Unit& unit) { return system.source_of(unit); });
@@ -214,12 +215,11 @@ struct Watch {
     if (options.vcd.empty()) return;
     const bool one_clock = system.timeline().single();
     if (options.vcd_last != 0) {
-      if (!one_clock)
-        throw UserError::make(
-            "--wave-on-error keeps cycles of one clock, and {} has {} clocks: write a window of the waves "
-            "instead "
-            "(--vcd with --vcd-from and --vcd-to)",
-            system.machine().name, system.machine().clocks.size());
+      if (!one_clock) {
+        clock_ring = std::make_unique<observe::ClockRing>(registry, system.timeline(), options.scope,
+                                                          options.vcd_last);
+        return;
+      }
       ring = std::make_unique<observe::WaveRing>(registry, options.scope, options.vcd_last);
       system.engine().add(*ring);
       return;
@@ -254,6 +254,7 @@ struct Watch {
       clocks->finish();
       if (!clocks->notice().empty()) fmt::print(stderr, "ktpu-sim: {}\n", clocks->notice());
     }
+    if (clock_ring != nullptr && failed) clock_ring->dump(options.vcd);
     if (ring != nullptr && failed) ring->dump(options.vcd, end, system.machine().clocks.front().mhz);
   }
 };

@@ -85,6 +85,49 @@ TEST_F(Waves, EachClockHasItsOwnEdges) {
   EXPECT_GT(off_the_edges(fabric, 500), 0u);
 }
 
+// The last cycles kept for an error are those of a file over the same window, for each clock.
+TEST_F(Waves, TheLastCyclesOfSeveralClocksAreThoseOfAFile) {
+  const std::vector<std::string> machines[] = {
+      {"-t", "cdc"},
+      {"-t", "cdc", "--set", "clocks={fabric: 300, cluster: 70, vector: 350}"},
+      {"-t", "cdc", "--set", "clocks={fabric: 100, cluster: 200, vector: 500}"}};
+  for (const auto& machine : machines)
+    for (const unsigned end : {3000u, 60u})
+      for (const char* skip : {"", "--no-idle-skip"}) {
+        std::vector<std::string> line = machine;
+        line.insert(line.end(), {example("matmul_256x256x256"), "-q", "--max-cycles", std::to_string(end),
+                                 "--vcd-scope", "*.valid", "--vcd-scope", "*.busy", "--vcd-scope",
+                                 "cluster@1,0.sequencer.*", "--vcd-scope", "memory.agent.dispatch.*"});
+        if (*skip != 0) line.emplace_back(skip);
+        std::vector<std::string> file = line;
+        file.insert(file.end(),
+                    {"--vcd", "file.vcd", "--vcd-from", std::to_string(end > 501 ? end - 501 : 0)});
+        line.insert(line.end(), {"--vcd", "ring.vcd", "--wave-on-error", "501"});
+        EXPECT_EQ(sim(file).status, 5);
+        const Finished f = sim(line);
+        EXPECT_EQ(f.status, 5) << f.err;
+        const VcdReader ring = VcdReader::from_file((folder / "ring.vcd").string()),
+                        whole = VcdReader::from_file((folder / "file.vcd").string());
+        ASSERT_EQ(ring.signals().size(), whole.signals().size());
+        EXPECT_EQ(ring.times(), whole.times()) << machine.back() << " " << end;
+        for (const auto& [name, signal] : whole.signals()) {
+          const auto& changes = ring.changes(name);
+          ASSERT_EQ(changes.size(), signal.changes.size()) << name << " " << machine.back() << " " << end;
+          for (std::size_t i = 0; i < changes.size(); ++i) {
+            EXPECT_EQ(changes[i].time, signal.changes[i].time) << name;
+            EXPECT_EQ(changes[i].bits, signal.changes[i].bits) << name;
+          }
+        }
+        EXPECT_GT(ring.total_changes(), 100u);
+        fs::remove(folder / "ring.vcd");
+      }
+  EXPECT_EQ(
+      sim({"-t", "cdc", example("matmul_256x256x256"), "-q", "--vcd", "ring.vcd", "--wave-on-error", "50"})
+          .status,
+      0);
+  EXPECT_FALSE(fs::exists(folder / "ring.vcd")) << "no error, no file";
+}
+
 TEST_F(Waves, TheWindowHoldsOnlyItsCycles) {
   const VcdReader all = record({"--vcd-scope", "cluster@1,0.in.*", "--vcd-to", "4000"});
   const VcdReader part =

@@ -34,6 +34,21 @@ std::vector<std::vector<const Entry*>> by_clock(const Registry& registry, const 
   return lists;
 }
 
+std::vector<TimeBase> time_bases(const sim::Timeline& timeline) {
+  const bool picoseconds = !whole_nanoseconds(timeline);
+  std::vector<TimeBase> times;
+  for (const sim::Timeline::Clock& clock : timeline.clocks())
+    times.emplace_back(static_cast<double>(clock.hertz) / 1e6, picoseconds);
+  return times;
+}
+
+std::string clocks_comment(const sim::Timeline& timeline) {
+  std::string comment = "cycle c of a clock begins at time floor(c * period);";
+  for (const sim::Timeline::Clock& clock : timeline.clocks())
+    comment += fmt::format(" {} {} Hz", clock.name, clock.hertz);
+  return comment;
+}
+
 }  // namespace
 
 // Samples one clock. Changes wait in `words`: cycle, how many, then signal and words of each.
@@ -87,22 +102,22 @@ class ClockWaves::Tap final : public sim::Observer, public WaveSink {
 
 ClockWaves::ClockWaves(const Registry& registry, sim::Timeline& timeline, const std::string& path,
                        const WaveOptions& options)
-    : timeline_(timeline), path_(path), options_(checked_window(options)), writer_(path, options.max_bytes) {
+    : timeline_(timeline),
+      path_(path),
+      options_(checked_window(options)),
+      times_(time_bases(timeline)),
+      writer_(path, options.max_bytes) {
   options_.to = std::min(options_.to, WaveOptions{}.to);
-  const bool picoseconds = !whole_nanoseconds(timeline);
   const auto lists = by_clock(registry, timeline, options.scope);
-  std::string comment = "cycle c of a clock begins at time floor(c * period);";
   for (std::size_t c = 0; c < lists.size(); ++c) {
     const sim::Timeline::Clock& clock = timeline.clocks()[c];
-    times_.emplace_back(static_cast<double>(clock.hertz) / 1e6, picoseconds);
     taps_.push_back(std::make_unique<Tap>(*this, *clock.engine, lists[c], signals_.size(),
                                           clock.from_base.begun_before(options_.from),
                                           clock.from_base.begun_before(options_.to + 1)));
     const std::vector<Signal>& own = taps_.back()->sampler.signals();
     signals_.insert(signals_.end(), own.begin(), own.end());
-    comment += fmt::format(" {} {} Hz", clock.name, clock.hertz);
   }
-  writer_.header(signals_, times_.front(), comment);
+  writer_.header(signals_, times_.front(), clocks_comment(timeline));
 }
 
 ClockWaves::~ClockWaves() = default;
@@ -180,6 +195,98 @@ void ClockWaves::finish() {
   else if (!started_)
     notice_ = fmt::format("{}: holds no waves: the run ended after cycle {}, the window begins at cycle {}.",
                           path_, end == 0 ? 0 : end - 1, options_.from);
+}
+
+// --- ClockRing
+
+class ClockRing::Tap final : public sim::Observer {
+ public:
+  Tap(sim::Engine& of, const std::vector<const Entry*>& entries, sim::Cycle keep)
+      : engine(of), sampler(entries), store(sampler.signals(), keep) {
+    engine.add(*this);
+  }
+  ~Tap() override { engine.remove(*this); }
+
+  void on_cycle(sim::Cycle now) override { sampler.sample(now, store); }
+  void on_skip(sim::Cycle first, sim::Cycle) override { sampler.sample(first, store); }
+  bool wants_skipped_cycles() const override { return sampler.needs_skipped_cycles(); }
+
+  sim::Engine& engine;
+  WaveSampler sampler;
+  WaveStore store;
+};
+
+ClockRing::ClockRing(const Registry& registry, sim::Timeline& timeline, const std::vector<std::string>& scope,
+                     sim::Cycle cycles)
+    : timeline_(timeline), keep_(checked_ring(cycles)) {
+  const auto lists = by_clock(registry, timeline, scope);
+  for (std::size_t c = 0; c < lists.size(); ++c) {
+    const sim::Timeline::Clock& clock = timeline.clocks()[c];
+    // Wherever the window begins, it holds at most one more cycle than it would from cycle 0 on; one before
+    // it.
+    const sim::Cycle keep = clock.from_base.begun_before(cycles) + 2;
+    taps_.push_back(std::make_unique<Tap>(*clock.engine, lists[c], keep));
+  }
+}
+
+ClockRing::~ClockRing() = default;
+
+void ClockRing::dump(const std::string& path) const {
+  const sim::Cycle end = timeline_.now();
+  const sim::Cycle start = end > keep_ ? end - keep_ : 0;
+  const std::vector<TimeBase> times = time_bases(timeline_);
+
+  // What is left of each clock: all values at its first cycle in the window, then its changes.
+  struct Part {
+    WaveStore::Replay replay;
+    sim::Cycle first;
+    std::size_t first_signal, signals;
+    bool begun, over;
+  };
+  std::vector<Part> parts;
+  std::vector<Signal> signals;
+  for (std::size_t c = 0; c < taps_.size(); ++c) {
+    const Tap& tap = *taps_[c];
+    const std::vector<Signal>& own = tap.sampler.signals();
+    const sim::Cycle first =
+        std::max(timeline_.clocks()[c].from_base.begun_before(start), tap.store.first_cycle());
+    parts.push_back({WaveStore::Replay(tap.store, first), first, signals.size(), own.size(), false,
+                     own.empty() || first >= tap.engine.now()});
+    signals.insert(signals.end(), own.begin(), own.end());
+  }
+  VcdWriter writer(path);
+  writer.header(signals, times.front(), clocks_comment(timeline_));
+  for (bool started = false;; started = true) {
+    std::size_t next = parts.size();
+    std::uint64_t at = ~std::uint64_t{0};
+    const auto time_of = [&](std::size_t c) {
+      return times[c].time(parts[c].begun ? parts[c].replay.cycle() : parts[c].first);
+    };
+    for (std::size_t c = 0; c < parts.size(); ++c)
+      if (!parts[c].over && time_of(c) < at) next = c, at = time_of(c);
+    if (next == parts.size()) break;
+    writer.time(at);
+    if (!started) {
+      writer.begin_dump();
+      for (std::size_t c = 0; c < parts.size(); ++c)
+        for (std::size_t i = 0; i < parts[c].signals; ++i)
+          if (parts[c].over || time_of(c) != at || !parts[c].replay.known(i))
+            writer.unknown(parts[c].first_signal + i);
+      writer.end_dump();
+    }
+    Part& part = parts[next];
+    if (part.begun) {
+      part.replay.step([&](std::size_t signal, std::span<const std::uint64_t> words) {
+        writer.change(part.first_signal + signal, words);
+      });
+    } else {
+      part.begun = true;
+      for (std::size_t i = 0; i < part.signals; ++i)
+        if (part.replay.known(i)) writer.change(part.first_signal + i, part.replay.value(i));
+    }
+    part.over = part.replay.done();
+  }
+  writer.close(times.front().time(end));
 }
 
 }  // namespace ktpu::observe

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waves of a machine with several clocks, in one file. Each clock is sampled by an observer of its own
-// engine, at the beginning of each of its cycles; what they see is kept a little while and written in order
-// of time.
+// Waves of a machine with several clocks, in one file: over a time window, or the last cycles when something
+// goes wrong. Each clock is sampled by an observer of its own engine, at the beginning of each of its cycles;
+// what they see is kept and written in order of time.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,25 @@ class ClockWaves {
   bool started_ = false;
   bool finished_ = false;
   std::string notice_;
+};
+
+// As WaveRing, and of a file over the same window: a signal is unknown until its clock's first cycle in it.
+class ClockRing {
+ public:
+  // Keeps the time of the last `cycles` (>= 1) cycles of the base clock. Observes the engines of `timeline`
+  // until it is destroyed.
+  ClockRing(const Registry& registry, sim::Timeline& timeline, const std::vector<std::string>& scope,
+            sim::Cycle cycles);
+  ~ClockRing();
+
+  void dump(const std::string& path) const;
+
+ private:
+  class Tap;
+
+  sim::Timeline& timeline_;
+  sim::Cycle keep_;
+  std::vector<std::unique_ptr<Tap>> taps_;  // one a clock, in the order of the clocks
 };
 
 }  // namespace ktpu::observe

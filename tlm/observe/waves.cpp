@@ -132,105 +132,15 @@ std::string WaveFile::estimate() const { return wave_estimate(sampler_.signals()
 
 // --- WaveRing
 
-// Changes of the kept cycles, one after the other: cycle, number of changes, then signal and words of each.
-class WaveRing::Store final : public WaveSink {
- public:
-  Store(const WaveSampler& sampler, sim::Cycle keep) : sampler_(sampler), keep_(keep) {
-    for (const Signal& signal : sampler.signals()) {
-      offset_.push_back(base_.size());
-      base_.resize(base_.size() + (signal.width + 63) / 64, 0);
-    }
-    offset_.push_back(base_.size());
-    known_.assign(sampler.signals().size(), false);
-  }
-
-  void begin(sim::Cycle cycle) override {
-    forget_before(cycle + 1 > keep_ ? cycle + 1 - keep_ : 0);
-    if (words_.empty() && !any_) first_cycle_ = cycle;
-    any_ = true;
-    words_.push_back(cycle);
-    count_at_ = words_.size();
-    words_.push_back(0);
-  }
-  void change(std::size_t signal, std::span<const std::uint64_t> words) override {
-    ++words_[count_at_];
-    words_.push_back(signal);
-    words_.insert(words_.end(), words.begin(), words.end());
-  }
-
-  void dump(const std::string& path, sim::Cycle end, double clock_mhz) const {
-    const TimeBase time_base(clock_mhz);
-    VcdWriter writer(path);
-    writer.header(sampler_.signals(), time_base, clock_comment(time_base));
-    const sim::Cycle start = std::max(end > keep_ ? end - keep_ : 0, first_cycle_);
-    std::vector<std::uint64_t> values = base_;
-    std::vector<bool> known = known_;
-    std::size_t at = head_;
-    while (at < words_.size() && words_[at] <= start) at = apply(at, values, known);
-    writer.time(time_base.time(start));
-    writer.begin_dump();
-    for (std::size_t i = 0; i + 1 < offset_.size(); ++i) {
-      if (known[i])
-        writer.change(i, std::span(values).subspan(offset_[i], offset_[i + 1] - offset_[i]));
-      else
-        writer.unknown(i);
-    }
-    writer.end_dump();
-    while (at < words_.size()) {
-      writer.time(time_base.time(words_[at]));
-      std::uint64_t count = words_[at + 1];
-      at += 2;
-      for (; count > 0; --count) {
-        const std::size_t signal = words_[at];
-        const std::size_t size = offset_[signal + 1] - offset_[signal];
-        writer.change(signal, std::span(words_).subspan(at + 1, size));
-        at += 1 + size;
-      }
-    }
-    writer.close(time_base.time(std::max(end, start)));
-  }
-
- private:
-  // Puts the changes of the cycle at `at` into `values`; returns where the next cycle is.
-  std::size_t apply(std::size_t at, std::vector<std::uint64_t>& values, std::vector<bool>& known) const {
-    std::uint64_t count = words_[at + 1];
-    at += 2;
-    for (; count > 0; --count) {
-      const std::size_t signal = words_[at];
-      const std::size_t size = offset_[signal + 1] - offset_[signal];
-      std::copy_n(words_.begin() + static_cast<std::ptrdiff_t>(at) + 1, size,
-                  values.begin() + static_cast<std::ptrdiff_t>(offset_[signal]));
-      known[signal] = true;
-      at += 1 + size;
-    }
-    return at;
-  }
-
-  void forget_before(sim::Cycle cycle) {
-    while (head_ < words_.size() && words_[head_] < cycle) head_ = apply(head_, base_, known_);
-    if (head_ > words_.size() / 2 && head_ > 4096) {
-      words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(head_));
-      head_ = 0;
-    }
-  }
-
-  const WaveSampler& sampler_;
-  sim::Cycle keep_;
-  std::vector<std::size_t> offset_;
-  std::vector<std::uint64_t> base_;  // values before the oldest kept cycle
-  std::vector<bool> known_;
-  std::vector<std::uint64_t> words_;
-  std::size_t head_ = 0;
-  std::size_t count_at_ = 0;
-  sim::Cycle first_cycle_ = 0;
-  bool any_ = false;
-};
+sim::Cycle checked_ring(sim::Cycle cycles) {
+  if (cycles == 0) throw arch::UserError("a wave ring of 0 cycles keeps nothing; give it at least 1");
+  return cycles;
+}
 
 WaveRing::WaveRing(const Registry& registry, const std::vector<std::string>& scope, sim::Cycle cycles)
-    : sampler_(wave_entries(registry, scope)) {
-  if (cycles == 0) throw arch::UserError("a wave ring of 0 cycles keeps nothing; give it at least 1");
-  store_ = std::make_unique<Store>(sampler_, cycles);
-}
+    : keep_(checked_ring(cycles)),
+      sampler_(wave_entries(registry, scope)),
+      store_(std::make_unique<WaveStore>(sampler_.signals(), cycles)) {}
 
 WaveRing::~WaveRing() = default;
 
@@ -239,7 +149,26 @@ void WaveRing::on_skip(sim::Cycle first, sim::Cycle) { sampler_.sample(first, *s
 bool WaveRing::wants_skipped_cycles() const { return sampler_.needs_skipped_cycles(); }
 
 void WaveRing::dump(const std::string& path, sim::Cycle end, double clock_mhz) const {
-  store_->dump(path, end, clock_mhz);
+  const TimeBase time_base(clock_mhz);
+  VcdWriter writer(path);
+  writer.header(sampler_.signals(), time_base, clock_comment(time_base));
+  const sim::Cycle start = std::max(end > keep_ ? end - keep_ : 0, store_->first_cycle());
+  WaveStore::Replay replay(*store_, start);
+  writer.time(time_base.time(start));
+  writer.begin_dump();
+  for (std::size_t i = 0; i < sampler_.signals().size(); ++i) {
+    if (replay.known(i))
+      writer.change(i, replay.value(i));
+    else
+      writer.unknown(i);
+  }
+  writer.end_dump();
+  while (!replay.done()) {
+    writer.time(time_base.time(replay.cycle()));
+    replay.step(
+        [&](std::size_t signal, std::span<const std::uint64_t> words) { writer.change(signal, words); });
+  }
+  writer.close(time_base.time(std::max(end, start)));
 }
 
 }  // namespace ktpu::observe

@@ -12,6 +12,7 @@
 
 #include "tlm/observe/vcd_writer.h"
 #include "tlm/observe/wave_sampler.h"
+#include "tlm/observe/wave_store.h"
 #include "tlm/sim/engine.h"
 
 namespace ktpu::observe {
@@ -26,6 +27,8 @@ struct WaveOptions {
 
 // Throws UserError for a window that ends before it begins.
 const WaveOptions& checked_window(const WaveOptions& options);
+// Throws UserError for a ring of no cycles.
+sim::Cycle checked_ring(sim::Cycle cycles);
 // "120 signals; at most 12.3 kB a cycle if all change".
 std::string wave_estimate(std::span<const Signal> signals, const WaveOptions& options);
 
@@ -78,9 +81,9 @@ class WaveRing final : public sim::Observer {
   void dump(const std::string& path, sim::Cycle end, double clock_mhz) const;
 
  private:
-  class Store;
+  sim::Cycle keep_;
   WaveSampler sampler_;
-  std::unique_ptr<Store> store_;
+  std::unique_ptr<WaveStore> store_;
 };
 
 }  // namespace ktpu::observe
