@@ -7,10 +7,12 @@
 #include <set>
 
 #include "arch/encoding/payloads.h"
+#include "arch/encoding/vector_inst.h"
 #include "tests/system/run.h"
 #include "tlm/observe/report.h"
 #include "tlm/platform/checkpoint.h"
 #include "tlm/platform/findings.h"
+#include "tlm/platform/wait_graph.h"
 
 namespace ktpu::test {
 namespace {
@@ -26,19 +28,20 @@ std::string hex(const std::vector<std::uint8_t>& bytes) {
   return "{" + text + "\n}\n";
 }
 
-// One CU_CTRL flit to cluster (1,1) through the mailbox, and its reply out of it.
-std::string control(unsigned op, unsigned index, std::uint64_t value, std::uint64_t mask,
-                    std::uint64_t reply) {
+// One CU_CTRL flit to a unit (cluster (1,1)) through the mailbox, and its reply out of it.
+std::string control(unsigned op, unsigned index, std::uint64_t value, std::uint64_t mask, std::uint64_t reply,
+                    arch::Coord unit = {1, 1}) {
   arch::Ctrl ctrl;
   ctrl.op = op;
   ctrl.index = index;
   ctrl.value = value;
   const arch::Flit flit =
-      arch::make_flit(arch::make_header({1, 1}, {0, 1}, arch::FlitType::kCuCtrl, 7, true), ctrl);
+      arch::make_flit(arch::make_header(unit, {0, 1}, arch::FlitType::kCuCtrl, 7, true), ctrl);
   std::string text;
   for (unsigned w = 0; w < 5; ++w) text += fmt::format("write TX_FLIT[{}] = {:#x}\n", w, flit.w[w]);
   text += "write TX_KICK = 1\npoll RX_STATUS & 0x10000 == 0\n";
-  text += fmt::format("poll RX_FLIT[4] & 0xffffffff == 0x01117078\n");
+  text += fmt::format("poll RX_FLIT[4] & 0xffffffff == {:#x}\n",
+                      arch::make_header({0, 1}, unit, arch::FlitType::kCuCtrl, 7, true));
   // The value is bits [239:176]: the upper 48 are in word 3.
   text += fmt::format("poll RX_FLIT[3] & {:#x} == {:#x}\n", mask >> 16, reply >> 16);
   text += fmt::format("poll RX_FLIT[2] & {:#x} == {:#x}\n", mask << 48, reply << 48);
@@ -143,6 +146,77 @@ INSTANTIATE_TEST_SUITE_P(
                     Variant{"behind_a_crossing", {"meshes.0.units.mat.crossing={depth: 16}"}, 18, 8192}),
     [](const auto& variant) { return variant.param.name; });
 
+// A vector core's words: single writes and plain reads, one every three cycles each way.
+std::string vector_program(bool window) {
+  constexpr arch::Coord kCore{3, 1};
+  std::vector<arch::VectorInst> insts;
+  const auto add = [&insts](arch::VectorOp op) -> arch::VectorInst& {
+    insts.emplace_back().op = static_cast<std::uint32_t>(op);
+    return insts.back();
+  };
+  // VFILL, VBAR, VDRAIN, VHALT: A0 to A1 by way of L1 word 0, at 8 A1 to A2 by way of word 100.
+  constexpr std::uint32_t kHere = 0xE8000000, kAway = 0xF0000000, kBar = 0xE0000000, kHalt = 0xF8000000;
+  constexpr std::uint32_t kA1 = 1u << 21, kA2 = 2u << 21;
+  const std::uint32_t kernels[2][4] = {{kHere, kBar, kAway | kA1, kHalt},
+                                       {kHere | kA1 | 100, kBar, kAway | kA2 | 100, kHalt}};
+  for (unsigned k = 0; k < 2; ++k)
+    for (unsigned w = 0; w < 4; ++w) {
+      auto& inst = add(arch::VectorOp::kImem);
+      inst.addr = 8 * k + w;
+      inst.word = kernels[k][w];
+    }
+  const std::uint64_t bases[] = {kA, kWindow, kC};
+  for (unsigned d = 0; d < 3; ++d) {
+    auto* desc = &add(arch::VectorOp::kDesc);
+    desc->ad = d;
+    desc->value = bases[d];
+    desc = &add(arch::VectorOp::kDesc);
+    desc->ad = d;
+    desc->fld = 1;
+    desc->value = 32u << 16 | 16u;
+  }
+  add(arch::VectorOp::kRun);
+  add(arch::VectorOp::kRun).addr = 8;
+
+  auto source = plain::to_entries(operand_a(kExample), 32, 128, 8, 4);
+  source.resize(512);
+  std::string text = "program \"t\"\nmachine \"staged\" staging=17\n";
+  text += fmt::format("load {:#x} bytes ", kA) + hex(source);
+  if (window) {
+    text += control(1, 0xE1, kWindow, ~0ull, kWindow, kCore);
+    text += control(1, 0xE2, 1, ~0ull, 1, kCore);
+  }
+  const auto round = [&](std::size_t first, std::size_t end) {
+    text += fmt::format("round \"r{}\"\nbaseline (3,1)\nstage {} {{\n", first, first);
+    for (std::size_t i = first; i < end; ++i)
+      text += " flit " +
+              arch::to_hex(arch::make_flit(
+                  arch::make_header(kCore, {0, 1}, arch::FlitType::kCuInst, 0x40, i + 1 == end), insts[i])) +
+              "\n";
+    text += fmt::format("}}\ncredit 32\nkick (3,1) slots={}..{}\nawait (3,1) {}\nquiet 256\n", first, end - 1,
+                        end - first);
+  };
+  round(0, insts.size() - 1);
+  round(insts.size() - 1, insts.size());
+  return text;
+}
+
+TEST(AdapterWindowRun, AVectorCoreDrainsIntoItAndFillsFromIt) {
+  Machine plain(vector_program(false), {}), window(vector_program(true), {});
+  plain.finish();
+  window.finish();
+  EXPECT_EQ(window.bytes(kC, 512), window.bytes(kA, 512));
+  EXPECT_EQ(plain.bytes(kC, 512), plain.bytes(kA, 512));
+  EXPECT_NE(plain.bytes(kC, 512), std::vector<std::uint8_t>(512));
+  EXPECT_EQ(window.bytes(kWindow, 512), std::vector<std::uint8_t>(512));
+  EXPECT_EQ(window.counter("adapter@3,1.served"), 32u);
+  EXPECT_EQ(window.counter("memory.dram_path.words_written") + 16,
+            plain.counter("memory.dram_path.words_written"));
+  EXPECT_EQ(window.counter("memory.dram_path.words_read") + 16, plain.counter("memory.dram_path.words_read"));
+  EXPECT_TRUE(platform::findings(*window.system).empty());
+  EXPECT_EQ(window.system->mesh().memory_agent->landing().count(), 0u);
+}
+
 TEST(AdapterWindowRun, AReadOfTheWindowNeedsNoWaitForTheWriteToLand) {
   std::string text = program(true);
   for (std::size_t at; (at = text.find("quiet 256\n")) != std::string::npos;) text.erase(at, 10);
@@ -164,6 +238,21 @@ TEST(AdapterWindowRun, WhatItCannotServeIsTold) {
   EXPECT_EQ(findings[0].id, "window-forwarded");
   EXPECT_EQ(findings[0].where, "adapter@1,1");
   EXPECT_THAT(findings[0].advice(), testing::HasSubstr("0x80040000"));
+}
+
+// Twelve FILLs that nobody answers, for an instruction FIFO of four: the diagnosis sees through the adapter.
+TEST(AdapterWindowRun, ABlockedAdapterIsALinkOfTheChain) {
+  std::string text = "program \"t\"\nmachine \"staged\" staging=12\nround \"r\"\nbaseline (1,1)\nstage 0 {\n";
+  for (unsigned i = 0; i < 12; ++i) text += "fill a from=0x8100000000 n=1 preq txn=0x40\n";
+  text += "}\ncredit 32\nkick (1,1) slots=0..11\nawait (1,1) 12\n";
+  Machine m(text, {"meshes.0.units.mat.inst_depth=2"});
+  EXPECT_EQ(m.runner->run().status, arch::ExitStatus::kNoProgress);
+  m.system->timeline().sync();
+  const std::string graph = platform::WaitGraph(*m.system).text(50);
+  EXPECT_THAT(graph, testing::HasSubstr("router@1,1 out local -> adapter@1,1 down"));
+  EXPECT_THAT(graph,
+              testing::HasSubstr(
+                  "adapter@1,1 down -> cluster@1,1 input: a CU_INST flit from the router to be taken"));
 }
 
 TEST(AdapterWindowRun, RestoredAnywhereTheRestIsTheSame) {

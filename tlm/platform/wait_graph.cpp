@@ -90,8 +90,9 @@ void WaitGraph::map_links(const System& system) {
       const std::string id = topo::node_id(system.machine(), description, n);
       const std::string prefix =
           system.meshes().size() > 1 ? fmt::format("m{}.", description.id) : std::string();
-      enter(n.adapter ? fmt::format("{}adapter@{},{}.out", prefix, n.at.x, n.at.y) : id + ".out", n.router,
-            static_cast<unsigned>(n.side));
+      const char* last = n.adapter ? "adapter" : n.crossing ? "crossing" : nullptr;  // before the router
+      enter(last != nullptr ? fmt::format("{}{}@{},{}.out", prefix, last, n.at.x, n.at.y) : id + ".out",
+            n.router, static_cast<unsigned>(n.side));
     }
     for (const noc::StagingAdapter* adapter : mesh.adapters) {
       if (adapter == nullptr) continue;
