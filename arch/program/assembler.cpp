@@ -9,9 +9,10 @@
 #include "arch/encoding/registers.h"
 #include "arch/encoding/text.h"
 #include "arch/error.h"
-#include "arch/program/lexer.h"
 #include "arch/program/text.h"
+#include "arch/program/token_reader.h"
 #include "arch/program/validate.h"
+#include "arch/program/vector_asm.h"
 #include "arch/suggest.h"
 
 namespace ktpu::arch {
@@ -22,13 +23,13 @@ constexpr std::array<std::string_view, 24> kStatements{
     "round",    "baseline", "stage", "credit", "kick",     "await", "write",     "poll",
     "commands", "window",   "load",  "quiet",  "relayout", "reset", "pe_stream", "firmware"};
 
-class Assembler {
+class Assembler : private TokenReader {
  public:
-  Assembler(std::string_view text, std::string_view file) : file_(file), tokens_(tokenize(text, file)) {}
+  using TokenReader::TokenReader;
 
   Program run() {
     while (true) {
-      while (peek().kind == Token::Kind::kNewline) ++at_;
+      skip_newlines();
       if (peek().kind == Token::Kind::kEnd) break;
       statement();
     }
@@ -41,22 +42,6 @@ class Assembler {
   }
 
  private:
-  // --- messages
-  [[noreturn]] void fail(const Token& t, const std::string& what) const {
-    throw UserError::make("{}:{}:{}: {}", file_, t.line, t.column, what);
-  }
-  static std::string shown(const Token& t) {
-    switch (t.kind) {
-      case Token::Kind::kNewline:
-        return "the end of the line";
-      case Token::Kind::kEnd:
-        return "the end of the file";
-      case Token::Kind::kString:
-        return quote(t.text);
-      default:
-        return fmt::format("\"{}\"", t.text);
-    }
-  }
   // "step 3 (kick): ..." of the validator -> the line that made the step.
   std::string place_of(std::string_view message) const {
     for (const auto& [prefix, lines] : lines_)
@@ -69,80 +54,6 @@ class Assembler {
     return fmt::format("{}:1:1: ", file_);
   }
 
-  // --- tokens
-  const Token& peek() const { return tokens_[at_]; }
-  const Token& next() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
-  bool take(char c) {
-    if (!peek().is(c)) return false;
-    ++at_;
-    return true;
-  }
-  void expect(char c) {
-    if (!take(c)) fail(peek(), fmt::format("'{}' expected, not {}", c, shown(peek())));
-  }
-  bool take_word(std::string_view w) {
-    if (!peek().word(w)) return false;
-    ++at_;
-    return true;
-  }
-  void expect_word(std::string_view w) {
-    if (!take_word(w)) fail(peek(), fmt::format("\"{}\" expected, not {}", w, shown(peek())));
-  }
-  std::string word(std::string_view what) {
-    if (peek().kind != Token::Kind::kWord)
-      fail(peek(), fmt::format("{} expected, not {}", what, shown(peek())));
-    return next().text;
-  }
-  std::string string(std::string_view what) {
-    if (peek().kind != Token::Kind::kString)
-      fail(peek(), fmt::format("{} in quotes expected, not {}", what, shown(peek())));
-    return next().text;
-  }
-  void end_of_line() {
-    if (peek().kind != Token::Kind::kNewline && peek().kind != Token::Kind::kEnd)
-      fail(peek(), fmt::format("the statement should end here, but {} follows", shown(peek())));
-    next();
-  }
-  std::uint64_t number(std::string_view what, std::uint64_t max = ~0ull) {
-    const Token& t = peek();
-    std::uint64_t v = 0;
-    if (t.kind != Token::Kind::kWord || !parse_number(t.text, v))
-      fail(t, fmt::format("{} expected (a number), not {}", what, shown(t)));
-    if (v > max) fail(t, fmt::format("{} {} is above {:#x}", what, t.text, max));
-    ++at_;
-    return v;
-  }
-  std::uint32_t number32(std::string_view what) {
-    return static_cast<std::uint32_t>(number(what, 0xFFFFFFFF));
-  }
-  std::int64_t signed_number(std::string_view what) {
-    const Token& t = peek();
-    std::uint64_t v = 0;
-    const bool minus = t.kind == Token::Kind::kWord && t.text.starts_with('-');
-    if (t.kind != Token::Kind::kWord || !parse_number(std::string_view(t.text).substr(minus), v) ||
-        v > 1ull << 62)
-      fail(t, fmt::format("{} expected (a number), not {}", what, shown(t)));
-    ++at_;
-    return minus ? -static_cast<std::int64_t>(v) : static_cast<std::int64_t>(v);
-  }
-  double real(std::string_view what) {
-    const Token& t = peek();
-    double v = 0;
-    const char* end = t.text.data() + t.text.size();
-    if (t.kind != Token::Kind::kWord || std::from_chars(t.text.data(), end, v).ptr != end)
-      fail(t, fmt::format("{} expected (a number), not {}", what, shown(t)));
-    ++at_;
-    return v;
-  }
-  Coord coord() {
-    const Token& open = peek();
-    expect('(');
-    const std::uint64_t x = number("x", 15);
-    expect(',');
-    const std::uint64_t y = number("y", 15);
-    if (!take(')')) fail(open, "a node is written (x,y)");
-    return {static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y)};
-  }
   std::vector<std::uint32_t> shape() {
     std::vector<std::uint32_t> s;
     expect('[');
@@ -179,7 +90,7 @@ class Assembler {
       if (std::find(seen.begin(), seen.end(), t.text) != seen.end())
         fail(t, fmt::format("\"{}\" is given twice", t.text));
       seen.push_back(t.text);
-      ++at_;
+      next();
       it->second();
     }
   }
@@ -200,13 +111,6 @@ class Assembler {
       expect('=');
       to = static_cast<std::uint8_t>(number("the mesh", 255));
     };
-  }
-  void open_block() {
-    expect('{');
-    skip_newlines();
-  }
-  void skip_newlines() {
-    while (peek().kind == Token::Kind::kNewline) ++at_;
   }
   std::vector<std::uint8_t> hex_block() {
     std::vector<std::uint8_t> bytes;
@@ -389,8 +293,9 @@ class Assembler {
       StepStage s{number32("the first slot"), {}};
       options(mesh_only);
       open_block();
+      VectorAsm vector(*this);
       while (!take('}')) {
-        s.flits.push_back(flit());
+        if (!vector.statement(s.flits)) s.flits.push_back(flit());
         skip_newlines();
       }
       return s;
@@ -582,9 +487,6 @@ class Assembler {
     return s;
   }
 
-  std::string_view file_;
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
   std::uint8_t step_mesh_ = 0;
   std::map<std::string, std::vector<int>> lines_;  // validator's prefix -> line of each item
   Program p_;

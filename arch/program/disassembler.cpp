@@ -9,6 +9,7 @@
 #include "arch/error.h"
 #include "arch/program/lexer.h"
 #include "arch/program/text.h"
+#include "arch/program/vector_listing.h"
 
 namespace ktpu::arch {
 namespace {
@@ -180,8 +181,16 @@ class Disassembler {
       return;
     }
     out_ += " {\n";
-    for (std::size_t i = 0; i < s.flits.size(); ++i)
-      put("  {}\n", flit_to_text(s.flits[i], dialect(s.base + static_cast<std::uint32_t>(i))));
+    const auto at = [&](std::size_t i) { return dialect(s.base + static_cast<std::uint32_t>(i)); };
+    const VectorListing vector(s.flits, [&](std::size_t i) { return at(i) == Dialect::kVector; });
+    for (std::size_t i = 0; i < s.flits.size();) {
+      if (const std::size_t several = vector.print(i, out_)) {
+        i += several;
+      } else {
+        put("  {}\n", flit_to_text(s.flits[i], at(i)));
+        ++i;
+      }
+    }
     out_ += '}';
   }
   void step(const StepCredit& s) {
