@@ -160,7 +160,8 @@ observe::RunFacts facts_of(const platform::System& system, const platform::RunRe
                              finding.count,
                              {},
                              finding.effect,
-                             finding.fix};
+                             finding.fix,
+                             finding.clock};
     for (const auto& occurrence : finding.first) found.first.emplace_back(occurrence.cycle, occurrence.text);
     facts.found.push_back(std::move(found));
   }

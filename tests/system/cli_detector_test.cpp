@@ -47,6 +47,26 @@ TEST_F(Cli, AReadThatComesTooEarlyIsToldOnce) {
   EXPECT_TRUE(nlohmann::json::parse(slurp(folder / "c.json")).at("findings").empty());
 }
 
+// A cycle is one of the unit's clock: the clock is named where it is not the fabric's.
+TEST_F(Cli, AFindingNamesTheClockOfItsCycle) {
+  const std::string program = assemble(
+      "baseline (1,1)\nstage 0 {\n gemm gm=2 gn=2 nk=1 anchor=41 last\n}\ncredit 32\nkick (1,1) slots=0..0\n"
+      "await (1,1) 1\nwrite PROG_LEN = 0\nwrite PROG_KICK = 1\n");
+  const Finished f = sim({"-t", "cdc", program, "--no-lint", "--stats", "s.json"});
+  EXPECT_EQ(f.status, 0) << f.err;
+  EXPECT_THAT(f.err, AllOf(HasSubstr("note: cluster cycle "), HasSubstr("[gemm-anchor]"),
+                           HasSubstr("note: cycle "), HasSubstr("[kick-empty]")));
+  EXPECT_THAT(f.out, HasSubstr("x gemm-anchor at cluster@1,1, first in cluster cycle "));
+  for (const auto& found : nlohmann::json::parse(slurp(folder / "s.json")).at("findings")) {
+    const bool unit = found.at("id") == "gemm-anchor";
+    EXPECT_EQ(found.contains("clock"), unit) << found.dump();
+    if (unit) {
+      EXPECT_EQ(found.at("clock"), "cluster");
+    }
+  }
+  EXPECT_THAT(sim({"-t", "mesh8", program, "--no-lint"}).err, Not(HasSubstr("cluster cycle")));
+}
+
 TEST_F(Cli, ExplainNamesEveryFindingOfAReport) {
   EXPECT_THAT(
       sim({"--explain", "read-landing"}).out,

@@ -66,7 +66,8 @@ std::string rows_text(const std::vector<Row>& rows) {
 std::string found_text(const Statistics& statistics) {
   std::string text;
   for (const FoundFact& found : statistics.facts().found)
-    text += fmt::format("found {} x {} at {}, first in cycle {}\n", found.count, found.id, found.where,
+    text += fmt::format("found {} x {} at {}, first in {}{}cycle {}\n", found.count, found.id, found.where,
+                        found.clock, found.clock.empty() ? "" : " ",
                         found.first.empty() ? 0 : found.first.front().first);
   return text;
 }
@@ -83,6 +84,7 @@ nlohmann::ordered_json found_json(const Statistics& statistics) {
                     {"first", std::move(first)},
                     {"effect", found.effect},
                     {"fix", found.fix}});
+    if (!found.clock.empty()) list.back()["clock"] = found.clock;
   }
   return list;
 }

@@ -24,6 +24,7 @@ struct FoundFact {
   std::uint64_t count = 0;
   std::vector<std::pair<sim::Cycle, std::string>> first;  // the first few times it happened
   std::string effect, fix;
+  std::string clock = {};  // whose cycles these are; empty: the base clock's
 };
 
 // A clock of the machine.

@@ -104,7 +104,8 @@ void of_memory(const System& system, const MeshSystem& mesh, std::vector<Finding
 }  // namespace
 
 std::string Finding::line() const {
-  std::string text = fmt::format("cycle {}: {}: {} [{}]", first.front().cycle, where, first.front().text, id);
+  std::string text = fmt::format("{}{}cycle {}: {}: {} [{}]", clock, clock.empty() ? "" : " ",
+                                 first.front().cycle, where, first.front().text, id);
   if (count > 1) text += fmt::format(" ({} times)", count);
   return text;
 }
@@ -116,9 +117,14 @@ std::vector<Finding> findings(const System& system) {
   for (const MeshSystem& mesh : system.meshes()) {
     of_agent(system, mesh, out);
     of_memory(system, mesh, out);
-    for (const sim::Unit* unit : mesh.endpoints)
-      if (const auto* reports = dynamic_cast<const noc::EndpointReports*>(unit))
-        of_endpoint(*reports, unit->name(), out);
+    for (const sim::Unit* unit : mesh.endpoints) {
+      const auto* reports = dynamic_cast<const noc::EndpointReports*>(unit);
+      if (reports == nullptr) continue;
+      const std::size_t begin = out.size();
+      of_endpoint(*reports, unit->name(), out);
+      if (unit->engine() == nullptr || unit->engine() == &system.engine()) continue;
+      for (std::size_t k = begin; k < out.size(); ++k) out[k].clock = system.timeline().clock_of(*unit).name;
+    }
     for (const noc::StagingAdapter* adapter : mesh.adapters)
       if (adapter != nullptr) of_endpoint(*adapter, adapter->name(), out);
   }

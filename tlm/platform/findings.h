@@ -28,8 +28,9 @@ struct Finding {
   std::uint64_t count = 0;  // of all occurrences
   std::vector<Occurrence> first;
   std::string effect, fix;  // in general; empty for faults
+  std::string clock = {};   // whose cycles the occurrences are in; empty: the fabric's
 
-  // "cycle N: WHERE: TEXT [ID] (3 times)"
+  // "cycle N: WHERE: TEXT [ID] (3 times)"; "cluster cycle N: ..." on a clock called so
   std::string line() const;
   // The same with the fix.
   std::string advice() const;
