@@ -225,6 +225,7 @@ struct Dram {
   unsigned bus_bits = 512;                // MW: 256 or 512
   std::uint64_t base = 0x8000'0000;       // first byte address
   std::uint64_t size_bytes = 1ull << 30;  // multiple of the bus width
+  unsigned clock = 0;                     // index into Machine::clocks
   bool wrap = false;  // true: byte address modulo size_bytes, never outside (base is then a multiple of it)
   DramSimple simple;  // meaningful iff kSimple, else as default-constructed
   DramBanked banked;  // meaningful iff kBanked, else as default-constructed

@@ -216,6 +216,7 @@ void visit(V& v, DramBanked& p) {
 
 struct DramKeys {
   Dram dram;
+  std::string clock;  // empty: fabric
   std::optional<std::uint64_t> size_mib;
   std::optional<std::uint64_t> size_bytes;
 };
@@ -233,6 +234,7 @@ void visit(V& v, DramKeys& p) {
             "first byte address; default 0x80000000");
   v.optional_integer("size_mib", p.size_mib, {1, kLocalSpace >> 20, "MiB"}, "size; or give size_bytes");
   v.optional_integer("size_bytes", p.size_bytes, {64, kLocalSpace, "bytes"}, "size; or give size_mib");
+  v.word("clock", p.clock, "clock domain of the DRAM and its bus, one of `clocks`; default fabric");
   v.boolean("wrap", p.dram.wrap, "true: the address is taken modulo the size; false: outside is misuse");
   v.group("model", "simple", p.dram.model == DramModel::kSimple);
   visit(v, p.dram.simple);

@@ -226,24 +226,28 @@ class MeshBuilder {
                  fmt::format("row_hit {} <= row_closed {} <= row_conflict {} must hold", dram.banked.row_hit,
                              dram.banked.row_closed, dram.banked.row_conflict));
     }
+    dram.clock = clock_index(keys.clock, mark("clock"), path + ".clock");
     mesh_.dram = dram;
+  }
+
+  // Of the clock called `name`; empty: the fabric's.
+  unsigned clock_index(const std::string& name, const Mark& mark, const std::string& path) const {
+    if (name.empty()) return 0;
+    std::vector<std::string> names;
+    for (const Clock& clock : clocks_) names.push_back(clock.name);
+    const auto it = std::find(names.begin(), names.end(), name);
+    if (it == names.end())
+      fail_key(mark, path,
+               fmt::format("there is no clock {}{}; defined: {}", show_text(name), did_you_mean(name, names),
+                           join(names)));
+    return static_cast<unsigned>(it - names.begin());
   }
 
   void finish_node(Node& node, const Unit& unit) {
     node.impl = unit.common.impl;
     node.quirks = unit.common.quirks;
     node.adapter = unit.common.adapter;
-    if (!unit.common.clock.empty()) {
-      std::vector<std::string> names;
-      for (const Clock& clock : clocks_) names.push_back(clock.name);
-      const auto it = std::find(names.begin(), names.end(), unit.common.clock);
-      const std::string path = unit.path + ".clock";
-      if (it == names.end())
-        fail_key(unit.clock_mark, path,
-                 fmt::format("there is no clock {}{}; defined: {}", show_text(unit.common.clock),
-                             did_you_mean(unit.common.clock, names), join(names)));
-      node.clock = static_cast<unsigned>(it - names.begin());
-    }
+    node.clock = clock_index(unit.common.clock, unit.clock_mark, unit.path + ".clock");
     node.crossing = unit.common.crossing;
     if (node.clock != 0 && !node.crossing) {
       if (unit.crossing_given)

@@ -123,11 +123,13 @@ void check_interlinks(const Machine& machine, const std::vector<Doc>& docs,
 void check_clock_domains(const Machine& machine, const MachineKeys& keys) {
   for (std::size_t i = 1; i < machine.clocks.size(); ++i) {
     bool used = false;
-    for (const Mesh& mesh : machine.meshes)
+    for (const Mesh& mesh : machine.meshes) {
+      used |= mesh.dram && mesh.dram->clock == i;
       for (const Node& node : mesh.nodes) used |= node.clock == i;
+    }
     if (!used)
       fail_key(keys.clocks->find(machine.clocks[i].name)->key_mark, "clocks",
-               fmt::format("clock '{}' is defined but no unit has it", machine.clocks[i].name));
+               fmt::format("clock '{}' is defined but no unit and no DRAM has it", machine.clocks[i].name));
   }
 }
 

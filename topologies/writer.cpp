@@ -201,6 +201,7 @@ class MeshWriter {
   void write_dram() {
     DramKeys keys;
     keys.dram = *mesh_.dram;
+    if (mesh_.dram->clock != 0) keys.clock = machine_.clocks[mesh_.dram->clock].name;
     const std::uint64_t mib = keys.dram.size_bytes >> 20;
     if (mib << 20 == keys.dram.size_bytes)
       keys.size_mib = mib;
@@ -256,6 +257,7 @@ std::uint64_t program_fingerprint(const Machine& machine) {
       node.impl = Impl::kModel, node.quirks = Quirks::kReference, node.clock = 0, node.crossing.reset();
     if (mesh.agent) mesh.agent->reads_in_flight = 1;
     if (mesh.dram) {
+      mesh.dram->clock = 0;
       mesh.dram->model = DramModel::kSimple;
       mesh.dram->simple = DramSimple{};
       mesh.dram->banked = DramBanked{};

@@ -7,15 +7,24 @@
 
 #include "tests/system/run.h"
 #include "tlm/observe/digest.h"
+#include "tlm/platform/checkpoint.h"
 
 namespace ktpu::test {
 namespace {
 
 using Change = std::function<void(topo::Machine&)>;
 
-Change clocks(double fabric, double cluster, double vector) {
+Change clocks(double fabric, double cluster, double vector, double dram) {
   return [=](topo::Machine& machine) {
-    machine.clocks = {{"fabric", fabric}, {"cluster", cluster}, {"vector", vector}};
+    machine.clocks = {{"fabric", fabric}, {"cluster", cluster}, {"vector", vector}, {"dram", dram}};
+  };
+}
+
+// A machine of one clock with its DRAM on another.
+Change dram_clock(double fabric, double dram) {
+  return [=](topo::Machine& machine) {
+    machine.clocks = {{"fabric", fabric}, {"dram", dram}};
+    for (topo::Mesh& mesh : machine.meshes) mesh.dram->clock = 1;
   };
 }
 
@@ -33,6 +42,7 @@ struct ClockRun {
     registry.add(system->timeline());
     platform::Runner runner(*system, &program, {5'000'000, 100'000});
     result = runner.run();
+    digest = platform::state_digest(*system);
     EXPECT_EQ(result.status, arch::ExitStatus::kOk) << result.message;
     observe::Statistics statistics(registry);
     observe::add_standard(statistics);
@@ -69,6 +79,7 @@ struct ClockRun {
   platform::RunResult result;
   std::vector<observe::Row> rows;
   plain::Halves c;
+  std::uint64_t digest = 0;
 };
 
 TEST(Cdc, TheResultsOfMesh8BitForBit) {
@@ -86,6 +97,9 @@ TEST(Cdc, EveryClockCountsItsOwnCycles) {
   EXPECT_EQ(run.row("clock.fabric.cycles"), fabric);
   EXPECT_EQ(run.row("clock.cluster.cycles"), std::ceil(fabric * 500 / 300));
   EXPECT_EQ(run.row("clock.vector.cycles"), std::ceil(fabric * 350 / 300));
+  EXPECT_EQ(run.row("clock.dram.cycles"), std::ceil(fabric * 400 / 300));
+  EXPECT_NEAR(run.row("memory.dram_path.read_bus_busy"),
+              100 * run.row("memory.dram_path.read_beats") / run.row("clock.dram.cycles"), 1e-9);
   EXPECT_EQ(run.row("clock.cluster.mhz"), 500);
   EXPECT_NEAR(run.row("cluster@1,1.array_utilisation"),
               100 * run.row("cluster@1,1.sweep_commands") / (run.row("run.machine_cycles") * 5 / 3), 1e-9);
@@ -98,6 +112,8 @@ TEST(Cdc, EveryClockCountsItsOwnCycles) {
   };
   EXPECT_EQ(unit_of("cluster@1,1.compute_cycles"), "cluster cycles");
   EXPECT_EQ(unit_of("memory.dram_path.read_wait"), "cycles");
+  EXPECT_EQ(unit_of("memory.dram_path.read_arbiter.cycles.granted"), "cycles");
+  EXPECT_EQ(unit_of("memory.dram_path.read_bus.cycles.moving"), "dram cycles");
 }
 
 TEST(Cdc, SleepingAndRunningAgainGiveTheSameBytes) {
@@ -106,7 +122,7 @@ TEST(Cdc, SleepingAndRunningAgainGiveTheSameBytes) {
   for (ClockRun* other : {&again, &slow}) {
     EXPECT_EQ(other->result.cycles, one.result.cycles);
     EXPECT_EQ(other->counters(), one.counters());
-    for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t i = 0; i < 4; ++i)
       EXPECT_EQ(observe::digest(*other->system->timeline().clocks()[i].engine),
                 observe::digest(*one.system->timeline().clocks()[i].engine))
           << "clock " << i;
@@ -117,7 +133,7 @@ TEST(Cdc, SleepingAndRunningAgainGiveTheSameBytes) {
 
 // Frequencies have no unit but their ratio: twice as fast is the same run in half the time.
 TEST(Cdc, TwiceAllFrequenciesIsTheSameRunInHalfTheTime) {
-  ClockRun once("matmul_256x256x256", "cdc"), twice("matmul_256x256x256", "cdc", clocks(600, 1000, 700));
+  ClockRun once("matmul_256x256x256", "cdc"), twice("matmul_256x256x256", "cdc", clocks(600, 1000, 700, 800));
   EXPECT_EQ(once.counters(), twice.counters());
   EXPECT_EQ(once.result.cycles, twice.result.cycles);
   EXPECT_NEAR(once.row("run.ns"), 2 * twice.row("run.ns"), 1e-6);
@@ -126,7 +142,7 @@ TEST(Cdc, TwiceAllFrequenciesIsTheSameRunInHalfTheTime) {
 
 // Clocks of one frequency are the machine of one clock with crossings on the same links.
 TEST(Cdc, EqualFrequenciesAreOneClockWithCrossings) {
-  ClockRun three("matmul_256x256x256", "cdc", clocks(300, 300, 300));
+  ClockRun three("matmul_256x256x256", "cdc", clocks(300, 300, 300, 300));
   ClockRun one("matmul_256x256x256", "mesh8", [](topo::Machine& machine) {
     for (topo::Node& node : machine.meshes[0].nodes)
       if (node.kind() != topo::Kind::kMemoryPort) node.crossing.emplace();
@@ -141,7 +157,62 @@ TEST(Cdc, EqualFrequenciesAreOneClockWithCrossings) {
 TEST(Cdc, NoClockChangesABit) {
   const plain::Halves right = expected(example("matmul_256x256x256"));
   for (const double cluster : {37.0, 150.0, 299.999999, 450.0, 1200.0})
-    EXPECT_EQ(ClockRun("matmul_256x256x256", "cdc", clocks(300, cluster, 123)).c, right) << cluster << " MHz";
+    EXPECT_EQ(ClockRun("matmul_256x256x256", "cdc", clocks(300, cluster, 123, 211)).c, right)
+        << cluster << " MHz";
+}
+
+// Two clocks of one frequency are one clock, in every cycle and counter: one kind of DRAM and the other, one
+// mesh and several, a host that waits for the DRAM to be quiet, moves, staging.
+TEST(DramClock, EqualFrequenciesAreOneClock) {
+  const auto also = [](Change first, Change then) {
+    return [=](topo::Machine& machine) {
+      if (then) then(machine);
+      first(machine);
+    };
+  };
+  const Change banked = [](topo::Machine& machine) {
+    machine.meshes[0].dram->model = topo::DramModel::kBanked;
+    machine.meshes[0].agent->reads_in_flight = 8;
+  };
+  const Change slow = [](topo::Machine& machine) {
+    machine.meshes[0].dram->simple.write_gaps = {7, 0, 3};
+    machine.meshes[0].dram->simple.first_read_beat = 40;
+  };
+  struct Case {
+    const char *program, *machine;
+    Change change;
+  };
+  for (const Case& c :
+       {Case{"matmul_256x256x256", "mesh8", {}}, Case{"matmul_256x256x256_fused", "mesh8", {}},
+        Case{"matmul_256x256x256", "mesh8", banked}, Case{"matmul_256x256x256", "mesh8", slow}}) {
+    SCOPED_TRACE(fmt::format("{} on {}", c.program, c.machine));
+    ClockRun one(c.program, c.machine, c.change);
+    ClockRun two(c.program, c.machine, also(dram_clock(300, 300), c.change));
+    EXPECT_EQ(two.system->timeline().clocks().size(), 2u);
+    EXPECT_EQ(two.result.cycles, one.result.cycles);
+    EXPECT_EQ(two.result.machine_cycles(), one.result.machine_cycles());
+    EXPECT_EQ(two.counters(), one.counters());
+    EXPECT_EQ(two.c, one.c);
+  }
+}
+
+// The frequency of the DRAM changes when, never what: a faster one is not slower, and sleeping makes no
+// difference.
+TEST(DramClock, AFasterDramIsNotSlowerAndNoBitChanges) {
+  const plain::Halves right = expected(example("matmul_256x256x256"));
+  double before = 1e12;
+  for (const double mhz : {150.0, 222.0, 300.0, 600.0}) {
+    SCOPED_TRACE(fmt::format("{} MHz", mhz));
+    ClockRun run("matmul_256x256x256", "mesh8", dram_clock(300, mhz)),
+        every("matmul_256x256x256", "mesh8", dram_clock(300, mhz), false);
+    EXPECT_EQ(run.c, right);
+    EXPECT_EQ(every.result.cycles, run.result.cycles);
+    EXPECT_EQ(every.counters(), run.counters());
+    EXPECT_EQ(every.digest, run.digest);
+    const double ns = run.row("run.machine_ns");
+    EXPECT_LE(ns, before);
+    before = ns;
+  }
 }
 
 // The worked example of orchestrator.md section 10 on mesh1: with a crossing on the cluster's link every trip

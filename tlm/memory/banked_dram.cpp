@@ -69,7 +69,7 @@ std::uint64_t BankedDram::beat_address(const Burst& burst) const {
 void BankedDram::check_range(sim::Cycle now, const DramAddress& burst, bool write) {
   const std::uint64_t bytes = std::uint64_t{burst.beats} * bus_bytes();
   if (misuse_ != nullptr && !memory_.contains(burst.addr, bytes))
-    misuse_->add(out_of_range(now, burst, bytes, write, memory_.config()));
+    record(out_of_range(now, burst, bytes, write, memory_.config()));
 }
 
 void BankedDram::pay(sim::Cycle at) {

@@ -2,6 +2,7 @@
 #include "tlm/memory/dram_device.h"
 
 #include <bit>
+#include <utility>
 
 #include "arch/error.h"
 
@@ -11,6 +12,12 @@ DramDevice::DramDevice(unsigned bus_bits) : bus_bits_(bus_bits) {
   if (bus_bits < 128 || bus_bits > kMaxBusBits || !std::has_single_bit(bus_bits))
     throw arch::UserError::make("a DRAM bus of {} bits: it must be 128, 256, 512 or 1024", bus_bits);
   out_.r_data = {};
+}
+
+void DramDevice::record(Misuse misuse) {
+  if (misuse_ == nullptr) return;
+  misuse.cycle = to_agent_.containing(misuse.cycle);
+  misuse_->add(std::move(misuse));
 }
 
 void DramDevice::keep_outputs(sim::Archive& a) {

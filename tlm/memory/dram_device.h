@@ -13,6 +13,7 @@
 #include "tlm/memory/misuse.h"
 #include "tlm/memory/sparse_memory.h"
 #include "tlm/sim/archive.h"
+#include "tlm/sim/clock_ratio.h"
 #include "tlm/sim/cycle.h"
 #include "tlm/sim/unit.h"
 
@@ -86,16 +87,21 @@ class DramDevice {
 
   // Where accesses outside the memory are recorded; null: nowhere.
   void set_misuse_log(MisuseLog* log) { misuse_ = log; }
+  // What is recorded is dated in cycles of the memory agent: from those of this device.
+  void set_report_clock(const sim::ClockRatio& to_agent) { to_agent_ = to_agent; }
 
  protected:
   // For visit(): the output registers as a checkpoint keeps them.
   void keep_outputs(sim::Archive& archive);
   static void keep(sim::Archive& archive, DramAddress& address);
 
+  void record(Misuse misuse);
+
   DramOutputs out_;
   MisuseLog* misuse_ = nullptr;
 
  private:
+  sim::ClockRatio to_agent_;
   unsigned bus_bits_;
 };
 

@@ -8,6 +8,7 @@
 #include "arch/encoding/address_map.h"
 #include "arch/encoding/latencies.h"
 #include "arch/error.h"
+#include "tlm/memory/dram_bus_unit.h"
 
 namespace ktpu::memory {
 
@@ -17,6 +18,13 @@ using sim::FifoShape;
 namespace {
 // The write-order FIFO is never what limits a write: one place per write address that the path can hold.
 constexpr std::uint32_t kOrderDepth = 32;
+
+std::uint32_t read_depth(const DramPath::Config& config, unsigned bus_bits) {
+  const std::uint32_t depth = latency::kDramFifoR.value;
+  if (config.reads_in_flight == 1) return depth;
+  const std::uint32_t entry_beats = arch::address::kEntryBytesFp16 * 8 / bus_bits;
+  return std::max(depth, std::bit_ceil(config.reads_in_flight * entry_beats));
+}
 }  // namespace
 
 void DramWires::visit(sim::Archive& a) {
@@ -40,14 +48,10 @@ void DramWires::visit(sim::Archive& a) {
 
 DramPath::DramPath(const Config& config, DramDevice& device, MisuseLog& misuse)
     : config_(config),
-      device_(device),
+      bus_(device, config.reads_in_flight == 1 ? 1 : config.requesters,
+           read_depth(config, device.bus_bits())),
       misuse_(misuse),
       lanes_(device.bus_bits() / arch::kPayloadBits),
-      ar_(FifoShape::async(latency::kDramFifoAr.value)),
-      aw_(FifoShape::async(latency::kDramFifoAw.value)),
-      w_(FifoShape::async(latency::kDramFifoW.value)),
-      b_(FifoShape::async(latency::kDramFifoB.value)),
-      r_(make_read_fifos(config, device.bus_bits())),
       order_(FifoShape::sync(kOrderDepth)) {
   if (lanes_ == 0)
     throw arch::UserError::make("a DRAM bus of {} bits: the memory agent needs 256, 512 or 1024",
@@ -59,18 +63,10 @@ DramPath::DramPath(const Config& config, DramDevice& device, MisuseLog& misuse)
   if (config.staging) staging_ = std::make_unique<ConvergedStore>(config.requesters, config.mesh_id, misuse);
 }
 
-std::vector<sim::Fifo<DramPath::ReadWord>> DramPath::make_read_fifos(const Config& config,
-                                                                     unsigned bus_bits) {
-  std::vector<sim::Fifo<ReadWord>> fifos;
-  std::uint32_t depth = latency::kDramFifoR.value;
-  if (config.reads_in_flight == 1) {
-    fifos.emplace_back(FifoShape::async(depth));
-  } else {
-    const std::uint32_t entry_beats = arch::address::kEntryBytesFp16 * 8 / bus_bits;
-    depth = std::max(depth, std::bit_ceil(config.reads_in_flight * entry_beats));
-    for (unsigned i = 0; i < config.requesters; ++i) fifos.emplace_back(FifoShape::async(depth));
-  }
-  return fifos;
+void DramPath::set_far(DramBusUnit& far, const sim::ClockRatio& to_dram) {
+  far_ = &far;
+  border_ = ClockBorder(to_dram);
+  border_.set_other(far);
 }
 
 void DramPath::attach(unsigned requester, DramWires& wires) {
@@ -87,22 +83,15 @@ void DramPath::reset(sim::Cycle start) {
   }
   read_ = write_ = {};
   push_order_ = mux_ = {};
-  ar_.reset();
-  aw_.reset();
-  w_.reset();
-  b_.reset();
-  for (auto& fifo : r_) fifo.reset();
+  bus_.reset_fifos();
+  if (far_ == nullptr) bus_.reset(start);
   order_.reset();
   if (staging_ != nullptr) staging_->reset();
   mux_open_ = pulse_ = false;
-  reads_open_ = writes_open_ = 0;
+  reads_open_ = writes_granted_ = beats_pushed_ = 0;
   packing_ = {};
-  device_.reset(start);
-  device_due_ = start;
   read_arbiter_cycles_.reset(start);
   write_arbiter_cycles_.reset(start);
-  read_bus_cycles_.reset(start);
-  write_bus_cycles_.reset(start);
 }
 
 // Lowest requester at or after the pointer; the winner of the cycle before is out (section 7.3).
@@ -113,10 +102,9 @@ int DramPath::pick(const Arbiter& arbiter) const {
   return std::countr_zero(from_pointer != 0 ? from_pointer : candidates);
 }
 
-DramPath::AddressWord DramPath::narrow(std::uint64_t addr, std::uint32_t beats, unsigned id,
-                                       arch::Coord origin) const {
+AddressWord DramPath::narrow(std::uint64_t addr, std::uint32_t beats, unsigned id, arch::Coord origin) const {
   const std::uint32_t phase = (addr >> 5) & (lanes_ - 1);
-  return {addr & ~std::uint64_t{device_.bus_bytes() - 1}, (beats + phase + lanes_ - 1) / lanes_,
+  return {addr & ~std::uint64_t{bus_.device().bus_bytes() - 1}, (beats + phase + lanes_ - 1) / lanes_,
           static_cast<std::uint16_t>(id), origin};
 }
 
@@ -165,15 +153,16 @@ void DramPath::present(sim::Cycle now) {
 }
 
 // Both arbiters decide on the vector registered in the cycle before.
+template <bool kTwoClocks>
 void DramPath::grant(sim::Cycle now) {
-  const bool ar_room = !read_.push_valid || !ar_.full();
-  const bool aw_room = !write_.push_valid || (!aw_.full() && !order_.full());
+  const bool ar_room = !read_.push_valid || !full<kTwoClocks>(bus_.ar, now);
+  const bool aw_room = !write_.push_valid || (!full<kTwoClocks>(bus_.aw, now) && !order_.full());
   if (read_.push_valid && ar_room) {
-    ar_.push(now, read_.push);
+    push<kTwoClocks>(bus_.ar, now, read_.push);
     read_.push_valid = false;
   }
   if (write_.push_valid && aw_room) {
-    aw_.push(now, write_.push);
+    push<kTwoClocks>(bus_.aw, now, write_.push);
     order_.push(now, push_order_);
     write_.push_valid = false;
   }
@@ -216,6 +205,7 @@ void DramPath::grant(sim::Cycle now) {
                    static_cast<std::uint16_t>((w.aw_addr >> 5) & (lanes_ - 1))};
     write_.push_valid = true;
     ++r.writes_in_flight;
+    if constexpr (kTwoClocks) ++writes_granted_;
     r.held = false;
     r.wires->aw_granted = true;
     write_wait_ += now - r.since;
@@ -240,30 +230,14 @@ void DramPath::grant(sim::Cycle now) {
   }
 }
 
-// The data directions of the bus, once all registers are those of now + 1.
-void DramPath::account(sim::Cycle now, bool read_beat, bool write_beat) {
-  const DramOutputs& out = device_.out();
-  if (read_beat) read_bus_cycles_.enter(now, BusCycle::kMoving);
-  if (write_beat) write_bus_cycles_.enter(now, BusCycle::kMoving);
-  BusCycle read = reads_open_ != 0 ? BusCycle::kWaiting : BusCycle::kIdle;
-  if (out.r_valid && r_[read_fifo(out.r_id)].full()) read = BusCycle::kBlocked;
-  BusCycle write = BusCycle::kIdle;
-  if (!w_.empty() && !out.w_ready)
-    write = BusCycle::kBlocked;
-  else if (writes_open_ != 0 || !aw_.empty() || write_.push_valid)
-    write = BusCycle::kWaiting;
-  read_bus_cycles_.enter(now + 1, read);
-  write_bus_cycles_.enter(now + 1, write);
-}
-
 void DramPath::sync(sim::Cycle now) {
   read_arbiter_cycles_.sync(now);
   write_arbiter_cycles_.sync(now);
-  read_bus_cycles_.sync(now);
-  write_bus_cycles_.sync(now);
+  if (far_ == nullptr) bus_.sync(now);
 }
 
-void DramPath::move_write_data(sim::Cycle now, bool w_full) {
+template <bool kTwoClocks>
+void DramPath::move_write_data(sim::Cycle now) {
   if (!mux_open_) {
     if (!order_.readable(now)) return;
     mux_ = order_.head();
@@ -272,7 +246,7 @@ void DramPath::move_write_data(sim::Cycle now, bool w_full) {
     return;
   }
   DramWires& wires = *requesters_[mux_.id].wires;
-  if (wires.w_data == nullptr || w_full) return;
+  if (wires.w_data == nullptr || full<kTwoClocks>(bus_.w, now)) return;
   wires.w_taken = true;
   ++words_written_;
   if (packing_.lanes == 0) packing_.data = {};
@@ -280,13 +254,15 @@ void DramPath::move_write_data(sim::Cycle now, bool w_full) {
   packing_.lanes |= 1u << mux_.lane;
   packing_.last = --mux_.beats == 0;
   if (++mux_.lane == lanes_ || packing_.last) {
-    w_.push(now, packing_);
+    push<kTwoClocks>(bus_.w, now, packing_);
+    if constexpr (kTwoClocks) ++beats_pushed_;
     packing_.lanes = 0;
     mux_.lane = 0;
   }
   mux_open_ = !packing_.last;
 }
 
+template <bool kTwoClocks>
 void DramPath::return_read_data(sim::Cycle now, sim::Fifo<ReadWord>& fifo) {
   if (!fifo.readable(now)) return;
   const ReadWord& word = fifo.head();
@@ -299,7 +275,7 @@ void DramPath::return_read_data(sim::Cycle now, sim::Fifo<ReadWord>& fifo) {
   wires.r_last = --track.beats == 0;
   ++words_read_;
   if (++track.lane == lanes_ || wires.r_last) {
-    fifo.pop(now);
+    pop<kTwoClocks>(fifo, now);
     track.lane = 0;
   }
   if (wires.r_last) {
@@ -309,83 +285,40 @@ void DramPath::return_read_data(sim::Cycle now, sim::Fifo<ReadWord>& fifo) {
   }
 }
 
-bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
-  const DramOutputs& out = device_.out();
-  const bool w_full = w_.full(), r_full = out.r_valid && r_[read_fifo(out.r_id)].full(), b_full = b_.full();
-
-  // What crosses the DRAM bus in this cycle.
-  DramInputs in;
-  DramAddress ar, aw;
-  DramWriteBeat beat;
-  const auto unpack = [](const AddressWord& w) {
-    return DramAddress{w.addr, w.beats, static_cast<std::uint8_t>(w.id), w.origin};
-  };
-  const bool take_ar = out.ar_ready && ar_.readable(now);
-  const bool take_aw = out.aw_ready && aw_.readable(now);
-  if (take_ar) {
-    ar = unpack(ar_.head());
-    in.ar = &ar;
-    ++read_bursts_;
-    if (probe) probe->on_read_address(now, ar);
-  }
-  if (take_aw) {
-    aw = unpack(aw_.head());
-    in.aw = &aw;
-    ++write_bursts_;
-    ++writes_open_;
-    if (probe) probe->on_write_address(now, aw);
-  }
-  if (out.w_ready && w_.readable(now)) {
-    beat = w_.head();
-    in.w = &beat;
-    ++write_beats_;
-    if (probe) probe->on_write_beat(now, beat);
-  }
-  in.r_taken = out.r_valid && !r_full;
-  in.b_taken = out.b_valid && !b_full;
-
-  // From the requesters' side; `in_flight` of the arbiters is the registered one, so grants come first.
-  grant(now);
-  move_write_data(now, w_full);
-  for (auto& fifo : r_) return_read_data(now, fifo);
+// The requesters' side. The bus is seen as it was before the cycle: what crosses in it comes after, or on
+// another clock.
+template <bool kTwoClocks>
+inline void DramPath::front(sim::Cycle now) {
+  grant<kTwoClocks>(now);
+  move_write_data<kTwoClocks>(now);
+  for (auto& fifo : bus_.r) return_read_data<kTwoClocks>(now, fifo);
   if (pulse_) {
     requesters_[pulse_id_].wires->b = true;
     --requesters_[pulse_id_].writes_in_flight;
     if (landing_ != nullptr) landing_->write_landed(pulse_id_);
   }
-  pulse_ = b_.readable(now);
+  pulse_ = bus_.b.readable(now);
   if (pulse_) {
-    pulse_id_ = static_cast<std::uint8_t>(b_.head());
-    b_.pop(now);
+    pulse_id_ = static_cast<std::uint8_t>(bus_.b.head());
+    pop<kTwoClocks>(bus_.b, now);
   }
+}
 
-  if (take_ar) ar_.pop(now);
-  if (take_aw) aw_.pop(now);
-  if (in.w != nullptr) w_.pop(now);
-  if (in.r_taken) {
-    ReadWord word;
-    word.words = out.r_data.words;
-    word.id = out.r_id;
-    r_[read_fifo(out.r_id)].push(now, word);
-    ++read_beats_;
-    if (probe) {
-      probe->on_read_beat(now, out.r_id, out.r_last);
-      probe->on_read_data(now, out.r_id, out.r_data);
-    }
+bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
+  if (far_ != nullptr) {
+    front<true>(now);
+    far_->tell({reads_open_ != 0, writes_granted_, beats_pushed_}, border_.after(now));
+    return false;
   }
-  if (in.b_taken) {
-    b_.push(now, out.b_id);
-    ++responses_;
-    --writes_open_;
-    if (probe) probe->on_write_response(now, out.b_id);
-  }
-  const bool handshake = take_ar || take_aw || in.w != nullptr || in.r_taken || in.b_taken;
-  if (handshake || device_due_ <= now) device_due_ = device_.clock(now, in);
-  account(now, in.r_taken, in.w != nullptr);
+  const DramBus::Full full = bus_.full();
+  front<false>(now);
+  const bool handshake = bus_.clock(now, probe, full);
+  bus_.account_next(now, reads_open_ != 0, write_.push_valid);
   return handshake;
 }
 
-sim::Cycle DramPath::next(sim::Cycle now) const {
+template <bool kTwoClocks>
+[[gnu::always_inline]] inline sim::Cycle DramPath::next_event(sim::Cycle now) const {
   const sim::Cycle soon = now + 1;
   if ((read_.requests | write_.requests) != 0 || read_.push_valid || write_.push_valid || pulse_) return soon;
   for (unsigned i = 0; i < attached_; ++i) {
@@ -402,23 +335,31 @@ sim::Cycle DramPath::next(sim::Cycle now) const {
     }
     if (r.held_write || r.in_flight < config_.reads_in_flight) return soon;
   }
-  const DramOutputs& out = device_.out();
-  if ((out.r_valid && !r_[read_fifo(out.r_id)].full()) || (out.b_valid && !b_.full())) return soon;
-  sim::Cycle next = device_due_;
+  sim::Cycle next = sim::kNever;
+  if constexpr (!kTwoClocks) {
+    next = bus_.next(now);
+    if (next == soon) return soon;
+  }
+  next = std::min(next, bus_.b.readable_from());
   if (staging_ != nullptr) next = std::min(next, staging_->next(now, wires_[staging_->owner()]));
   if (mux_open_) {
-    if (requesters_[mux_.id].wires->w_data != nullptr && !w_.full()) return soon;
+    if (requesters_[mux_.id].wires->w_data != nullptr) {
+      if constexpr (kTwoClocks)
+        next = std::min(next, border_.room_from(bus_.w, soon));
+      else if (!bus_.w.full())
+        return soon;
+    }
   } else {
     next = std::min(next, order_.readable_from());
   }
-  for (const auto& fifo : r_)
+  for (const auto& fifo : bus_.r)
     if (!fifo.empty() && requesters_[fifo.head().id].wires->r_ready)
       next = std::min(next, fifo.readable_from());
-  next = std::min(next, b_.readable_from());
-  if (out.ar_ready) next = std::min(next, ar_.readable_from());
-  if (out.aw_ready) next = std::min(next, aw_.readable_from());
-  if (out.w_ready) next = std::min(next, w_.readable_from());
   return std::max(next, soon);
+}
+
+sim::Cycle DramPath::next(sim::Cycle now) const {
+  return far_ == nullptr ? next_event<false>(now) : next_event<true>(now);
 }
 
 bool DramPath::idle() const {
@@ -427,8 +368,8 @@ bool DramPath::idle() const {
     if (r.in_flight != 0 || (r.wires != nullptr && (r.wires->ar_valid || r.wires->aw_valid))) return false;
   }
   if (staging_ != nullptr && !staging_->idle()) return false;
-  return !read_.push_valid && !write_.push_valid && !mux_open_ && order_.empty() && aw_.empty() &&
-         w_.empty() && b_.empty() && !pulse_ && writes_open_ == 0;
+  return !read_.push_valid && !write_.push_valid && !mux_open_ && order_.empty() && bus_.aw.empty() &&
+         bus_.w.empty() && bus_.b.empty() && !pulse_ && bus_.writes_open() == 0;
 }
 
 void DramPath::visit(sim::Archive& archive) {
@@ -457,27 +398,15 @@ void DramPath::visit(sim::Archive& archive) {
     });
   }
   if (staging_ != nullptr) archive.scope("staging", [&] { staging_->visit(archive); });
-  ar_.visit(archive, "ar_fifo");
-  aw_.visit(archive, "aw_fifo");
-  w_.visit(archive, "w_fifo");
-  b_.visit(archive, "b_fifo");
-  for (std::size_t i = 0; i < r_.size(); ++i)
-    r_[i].visit(archive, r_.size() == 1 ? std::string("r_fifo") : fmt::format("r_fifo{}", i));
+  bus_.visit_fifos(archive);
   order_.visit(archive, "order_fifo");
   archive.state("mux_open", mux_open_, 1);
   archive.state("mux_requester", mux_.id, 3);
   archive.state("mux_beats", mux_.beats, 9);
-  archive.scope("read_bus", [&] { read_bus_cycles_.visit(archive); });
-  archive.scope("write_bus", [&] { write_bus_cycles_.visit(archive); });
   archive.state("reads_open", reads_open_, 16);
-  archive.state("writes_open", writes_open_, 8);
   archive.state("pulse", pulse_, 1);
   archive.state("pulse_requester", pulse_id_, 3);
-  archive.counter("read_bursts", read_bursts_, "bursts", "read addresses accepted by the DRAM");
-  archive.counter("write_bursts", write_bursts_, "bursts", "write addresses accepted by the DRAM");
-  archive.counter("read_beats", read_beats_, "beats", "data beats read on the DRAM bus");
-  archive.counter("write_beats", write_beats_, "beats", "data beats written on the DRAM bus");
-  archive.counter("responses", responses_, "bursts", "write responses of the DRAM");
+  if (far_ == nullptr) bus_.visit(archive);
   archive.counter("words_read", words_read_, "words", "32-byte words handed to requesters");
   archive.counter("words_written", words_written_, "words", "32-byte words taken from requesters");
   archive.counter("read_wait", read_wait_, "cycles",
@@ -503,7 +432,9 @@ void DramPath::keep(sim::Archive& a) {
   a.kept_memory("push_order", &push_order_, 1);
   a.kept_memory("mux", &mux_, 1);
   a.kept_memory("packing", &packing_, 1);
-  a.kept("device_due", device_due_);
+  a.kept("writes_granted", writes_granted_);
+  a.kept("beats_pushed", beats_pushed_);
+  if (far_ == nullptr) bus_.keep(a);
 }
 
 // One part of the agent: "dram".
@@ -527,13 +458,14 @@ void DramPath::waits(sim::Cycle now, std::vector<sim::Wait>& waits) const {
     staging_->waits(waits);
     for (std::size_t k = before; k < waits.size(); ++k) waits[k].part = "dram";
   }
-  for (const auto& fifo : r_)
+  for (const auto& fifo : bus_.r)
     if (!fifo.empty() && !requesters_[fifo.head().id].wires->r_ready)
       add("data-not-taken", fmt::format("read data of requester {} is not taken{}", fifo.head().id,
-                                        r_.size() == 1 ? " and blocks all others" : ""));
-  if (!ar_.empty() && !device_.out().ar_ready) add("dram-busy", "DRAM takes no read address");
-  if (!aw_.empty() && !device_.out().aw_ready) add("dram-busy", "DRAM takes no write address");
-  for (sim::Wait& wait : device_.waits(now)) {
+                                        bus_.r.size() == 1 ? " and blocks all others" : ""));
+  const DramDevice& device = bus_.device();
+  if (!bus_.ar.empty() && !device.out().ar_ready) add("dram-busy", "DRAM takes no read address");
+  if (!bus_.aw.empty() && !device.out().aw_ready) add("dram-busy", "DRAM takes no write address");
+  for (sim::Wait& wait : device.waits(border_.containing(now))) {
     wait.part = "dram";
     waits.push_back(std::move(wait));
   }

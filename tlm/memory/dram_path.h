@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The converged path to one DRAM master (memory.md sections 7.1 and 7.3): an adapter per requester, converged
 // staging if it is built (7.2), separate read and write arbiters, the write-data mux, beat packing and the
-// five asynchronous FIFOs of the DRAM bus.
+// requesters' end of the five asynchronous FIFOs of the DRAM bus.
 #pragma once
 
 #include <array>
@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "arch/flit.h"
+#include "tlm/memory/clock_border.h"
 #include "tlm/memory/converged_store.h"
+#include "tlm/memory/dram_bus.h"
 #include "tlm/memory/dram_device.h"
 #include "tlm/memory/landing.h"
 #include "tlm/memory/memory_cycles.h"
@@ -19,6 +21,8 @@
 #include "tlm/sim/fifo.h"
 
 namespace ktpu::memory {
+
+class DramBusUnit;
 
 inline constexpr unsigned kMaxRequesters = 8;      // 4 ports, host window, mover, inbound remote
 inline constexpr unsigned kMaxReadsInFlight = 64;  // RD_OUT
@@ -66,6 +70,9 @@ class DramPath {
   void attach(unsigned requester, DramWires& wires);
   void set_landing(LandingTracker* landing) { landing_ = landing; }
   void reset(sim::Cycle start);
+  // Elaboration: the DRAM has a clock of its own. `far` runs it then, and clock() the path alone.
+  void set_far(DramBusUnit& far, const sim::ClockRatio& to_dram);
+  DramBus& bus() { return bus_; }
   // One cycle of the path and the device. Requesters' registers must still be those of `now`.
   // Returns whether there was a handshake on the DRAM bus.
   bool clock(sim::Cycle now, MemoryProbe* probe);
@@ -80,16 +87,6 @@ class DramPath {
   void waits(sim::Cycle now, std::vector<sim::Wait>& waits) const;
 
  private:
-  struct ReadWord {
-    std::array<std::uint64_t, kMaxBusBits / 64> words;
-    std::uint64_t id;
-  };
-  struct AddressWord {
-    std::uint64_t addr;
-    std::uint32_t beats;
-    std::uint16_t id;
-    arch::Coord origin;
-  };
   struct WriteOrder {
     std::uint32_t beats;  // internal ones
     std::uint16_t id;
@@ -118,20 +115,50 @@ class DramPath {
   };
 
   void keep(sim::Archive& archive);
+  template <bool kTwoClocks>
+  void front(sim::Cycle now);
+  template <bool kTwoClocks>
   void grant(sim::Cycle now);
   void present(sim::Cycle now);
   bool at_dram(const Requester& r) const { return (r.held_write ? r.writes_in_flight : r.in_flight) != 0; }
-  void account(sim::Cycle now, bool read_beat, bool write_beat);
-  void move_write_data(sim::Cycle now, bool w_full);
+  template <bool kTwoClocks>
+  void move_write_data(sim::Cycle now);
+  template <bool kTwoClocks>
   void return_read_data(sim::Cycle now, sim::Fifo<ReadWord>& fifo);
-  std::size_t read_fifo(unsigned id) const { return r_.size() == 1 ? 0 : id; }
-  static std::vector<sim::Fifo<ReadWord>> make_read_fifos(const Config& config, unsigned bus_bits);
+  // With one clock of the bus as well.
+  template <bool kTwoClocks>
+  sim::Cycle next_event(sim::Cycle now) const;
+
+  // The FIFOs of the bus, with either number of clocks.
+  template <bool kTwoClocks, typename T>
+  bool full(const sim::Fifo<T>& fifo, sim::Cycle now) const {
+    if constexpr (kTwoClocks)
+      return border_.full(fifo, now);
+    else
+      return fifo.full();
+  }
+  template <bool kTwoClocks, typename T>
+  void push(sim::Fifo<T>& fifo, sim::Cycle now, const T& word) {
+    if constexpr (kTwoClocks)
+      border_.push(fifo, now, word);
+    else
+      fifo.push(now, word);
+  }
+  template <bool kTwoClocks, typename T>
+  void pop(sim::Fifo<T>& fifo, sim::Cycle now) {
+    if constexpr (kTwoClocks)
+      border_.pop(fifo, now);
+    else
+      fifo.pop(now);
+  }
   int pick(const Arbiter& arbiter) const;
   AddressWord narrow(std::uint64_t addr, std::uint32_t beats, unsigned id, arch::Coord origin) const;
   void check_address(sim::Cycle now, std::uint64_t addr, arch::Coord origin, bool write);
 
   Config config_;
-  DramDevice& device_;
+  DramBus bus_;
+  DramBusUnit* far_ = nullptr;  // null: one clock
+  ClockBorder border_{{}};
   MisuseLog& misuse_;
   LandingTracker* landing_ = nullptr;
   unsigned lanes_;  // R = bus bits / 256
@@ -150,26 +177,16 @@ class DramPath {
 
   Arbiter read_, write_;
   WriteOrder push_order_{};  // goes with write_.push
-  sim::Fifo<AddressWord> ar_, aw_;
-  sim::Fifo<DramWriteBeat> w_;
-  sim::Fifo<std::uint64_t> b_;
-  // One for all requesters (section 7.3: whoever stalls blocks the others). With more than one read in flight
-  // each requester has its own, deep enough for what it may have asked for: the order is per requester only.
-  std::vector<sim::Fifo<ReadWord>> r_;
   sim::Fifo<WriteOrder> order_;
   bool mux_open_ = false;
   WriteOrder mux_{};
   DramWriteBeat packing_{};
   bool pulse_ = false;  // write response register
   std::uint8_t pulse_id_ = 0;
-  std::uint32_t reads_open_ = 0;   // reads granted and not answered yet: the sum of in_flight
-  std::uint32_t writes_open_ = 0;  // write addresses the DRAM took and did not answer yet
-  sim::Cycle device_due_ = 0;
+  std::uint32_t reads_open_ = 0;  // reads granted and not answered yet: the sum of in_flight
+  std::uint32_t writes_granted_ = 0, beats_pushed_ = 0;  // with two clocks, since reset, modulo 2^32
 
   sim::Attribution<ArbiterCycle, kArbiterCycles> read_arbiter_cycles_, write_arbiter_cycles_;
-  sim::Attribution<BusCycle, kReadBusCycles> read_bus_cycles_;
-  sim::Attribution<BusCycle, kWriteBusCycles> write_bus_cycles_;
-  std::uint64_t read_bursts_ = 0, write_bursts_ = 0, read_beats_ = 0, write_beats_ = 0, responses_ = 0;
   std::uint64_t words_read_ = 0, words_written_ = 0, read_wait_ = 0, write_wait_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include "arch/encoding/registers.h"
 #include "arch/error.h"
+#include "tlm/memory/dram_bus_unit.h"
 #include "tlm/memory/dram_path.h"
 #include "tlm/memory/host_window.h"
 #include "tlm/memory/interlink/interlink.h"
@@ -62,6 +63,30 @@ void MemoryAgent::bind_port(unsigned port, sim::FlitPort links) {
   attachments_[port].links = links;
   links.in->bind_receiver(*this, &offered_, 1u << port);
   links.out->bind_sender(*this);
+}
+
+std::vector<std::unique_ptr<sim::Unit>> MemoryAgent::put_dram_on(const sim::ClockRatio& to_dram) {
+  KTPU_CHECK(dram_bus_ == nullptr, "the DRAM of {} has a clock", name());
+  auto bus =
+      std::make_unique<DramBusUnit>(name() + ".dram_path", path_->bus(), to_dram.inverse(), *this, path_due_);
+  dram_bus_ = bus.get();
+  dram_bus_->set_probe(probe_);
+  path_->set_far(*bus, to_dram);
+  std::vector<std::unique_ptr<sim::Unit>> units;
+  units.push_back(std::move(bus));
+  units.push_back(std::make_unique<DramChip>(name() + ".dram", dram_));
+  return units;
+}
+
+void MemoryAgent::set_probe(MemoryProbe* probe) {
+  probe_ = probe;
+  if (dram_bus_ != nullptr) dram_bus_->set_probe(probe);
+}
+
+// The engine counts from the next cycle on while it runs one, and so it does between two.
+sim::Cycle MemoryAgent::last_far_handshake() const {
+  const sim::Cycle begun = engine()->now();
+  return begun == 0 ? sim::kNever : dram_bus_->last_handshake(begun - 1);
 }
 
 void MemoryAgent::bind_window(WindowBus& bus) {
@@ -425,7 +450,7 @@ void MemoryAgent::visit(sim::Archive& archive) {
   archive.scope("mover", [&] { mover_->visit(archive); });
   if (split_ != nullptr) archive.scope("mover_split", [&] { split_->visit(archive); });
   archive.scope("dram_path", [&] { path_->visit(archive); });
-  archive.scope("dram", [&] { dram_.visit(archive); });
+  if (dram_bus_ == nullptr) archive.scope("dram", [&] { dram_.visit(archive); });
   archive.scope("landing", [&] { landing_.visit(archive); });
   archive.state("client_round_robin", round_robin_, 2);
   if (interlink_ != nullptr) {

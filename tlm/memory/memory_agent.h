@@ -17,11 +17,13 @@
 #include "tlm/memory/staging.h"
 #include "tlm/noc/endpoint_base.h"
 #include "tlm/noc/misaddressed.h"
+#include "tlm/sim/clock_ratio.h"
 #include "tlm/sim/link.h"
 #include "tlm/sim/unit.h"
 
 namespace ktpu::memory {
 
+class DramBusUnit;
 class DramPath;
 class HostWindow;
 class Interlink;
@@ -53,7 +55,10 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   void bind_interlink(unsigned link, BeatLink* out, BeatLink* in);
   // The control agent; null (the default): flits for it are taken, lost and recorded.
   void set_client(AgentClient* client) { client_ = client; }
-  void set_probe(MemoryProbe* probe) { probe_ = probe; }
+  void set_probe(MemoryProbe* probe);
+  // Elaboration: the DRAM and its bus run on a clock of their own, as the units that are returned; all of
+  // them go to the engine of that clock. `to_dram`: from cycles of the agent to its cycles.
+  std::vector<std::unique_ptr<sim::Unit>> put_dram_on(const sim::ClockRatio& to_dram);
   // Elaboration: a host reaches the memory window over `bus` (section 8). At most once.
   void bind_window(WindowBus& bus);
 
@@ -70,7 +75,9 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   // The same for an output of the program when all has come to rest.
   void check_output(sim::Cycle now, std::uint64_t address, std::uint64_t bytes, const std::string& name);
   // Last cycle with a handshake on any DRAM channel; kNever before the first.
-  sim::Cycle last_dram_handshake() const { return last_handshake_; }
+  sim::Cycle last_dram_handshake() const {
+    return dram_bus_ == nullptr ? last_handshake_ : last_far_handshake();
+  }
   const Mover& mover() const { return *mover_; }
   // Nothing queued, in flight or unfinished in the ports and on the way to DRAM.
   bool idle() const;
@@ -115,6 +122,7 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   bool is_remote(const arch::Flit& flit) const;
   int select_remote(std::uint32_t ports) const;
   bool clock_mover(sim::Cycle now, bool all);
+  sim::Cycle last_far_handshake() const;
   bool clock_interlink(sim::Cycle now, bool all, bool out_taken);
 
   MemoryAgentConfig config_;
@@ -128,6 +136,7 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   std::unique_ptr<HostWindow> window_;  // null: no host reaches it
   std::unique_ptr<Mover> mover_;
   std::unique_ptr<DramPath> path_;
+  DramBusUnit* dram_bus_ = nullptr;       // null: the DRAM runs on this unit's clock
   std::unique_ptr<WriteSplit> split_;     // with an interlink, idle or not
   std::unique_ptr<Interlink> interlink_;  // in use
   std::uint32_t offered_ = 0;             // bit p: port p's in-link is valid (kept by the links)

@@ -28,7 +28,7 @@ void SimpleDram::reset(sim::Cycle /*start*/) {
 void SimpleDram::check_range(sim::Cycle now, const DramAddress& burst, bool write) {
   const std::uint64_t bytes = std::uint64_t{burst.beats} * bus_bytes();
   if (misuse_ != nullptr && !memory_.contains(burst.addr, bytes))
-    misuse_->add(out_of_range(now, burst, bytes, write, memory_.config()));
+    record(out_of_range(now, burst, bytes, write, memory_.config()));
 }
 
 sim::Cycle SimpleDram::clock(sim::Cycle now, const DramInputs& in) {

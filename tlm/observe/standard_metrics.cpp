@@ -77,11 +77,11 @@ const std::vector<Metric>& standard_metrics() {
 
       // --- memory
       {Over::kUnits, "memory", "dram_path.read_bus_busy", "%",
-       "Share of all cycles with a read beat on the DRAM bus", "100 * dram_path.read_beats / unit.cycles",
-       true},
+       "Share of all cycles with a read beat on the DRAM bus",
+       "100 * dram_path.read_beats / sum(dram_path.read_bus.cycles.*)", true},
       {Over::kUnits, "memory", "dram_path.write_bus_busy", "%",
-       "Share of all cycles with a write beat on the DRAM bus", "100 * dram_path.write_beats / unit.cycles",
-       true},
+       "Share of all cycles with a write beat on the DRAM bus",
+       "100 * dram_path.write_beats / sum(dram_path.write_bus.cycles.*)", true},
       {Over::kUnits, "memory", "dram_path.mean_read_wait", "cycles",
        "Mean time from a read's request at the DRAM port to its grant",
        "dram_path.read_wait / dram_path.read_bursts", true},

@@ -170,6 +170,12 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
   out.memory = std::make_unique<memory::SparseMemory>(
       memory::SparseMemoryConfig{dram.base, dram.size_bytes, dram.wrap});
   if (dram_) {
+    if (dram.clock != 0)
+      throw arch::UserError::make(
+          "{}: a DRAM model from outside runs at the clock 'fabric', and `dram` of mesh {} has the clock "
+          "'{}'. "
+          "Leave `clock` out there, or take a model of this project",
+          system_.machine_.name, mesh.id, system_.machine_.clocks[dram.clock].name);
     out.dram = dram_(mesh, *out.memory);
   } else if (dram.model == topo::DramModel::kSimple) {
     const topo::DramSimple& s = dram.simple;
@@ -200,6 +206,9 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
   config.reads_in_flight = mesh.agent ? mesh.agent->reads_in_flight : 1;
   out.memory_agent =
       add(std::make_unique<memory::MemoryAgent>(prefix(mesh) + "memory", std::move(config), *out.dram));
+  if (dram.clock != 0)
+    for (auto& unit : out.memory_agent->put_dram_on(system_.timeline_.clocks()[dram.clock].from_base))
+      add(std::move(unit), "model", dram.clock);
   build_agent(mesh, out);
 }
 

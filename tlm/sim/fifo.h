@@ -39,6 +39,7 @@ class Fifo {
 
   const FifoShape& shape() const { return shape_; }
   std::uint32_t size() const { return ring_.size(); }
+  std::uint32_t capacity() const { return capacity_; }
   bool empty() const { return ring_.size() == 0; }  // holds nothing at all; see readable()
   // The registered flag of the present cycle, i.e. before any push or pop of this cycle: evaluate it before
   // calling push() or pop() (in drive(), or first thing in clock()).
@@ -57,6 +58,8 @@ class Fifo {
     slot.value = value;
     slot.written = now;
   }
+  // The cycle after the one of the last pop; 0 before the first.
+  Cycle last_pop_end() const { return last_pop_plus_1_; }
   void pop(Cycle now) {
     ring_.drop_front();
     if (ring_.size() == 0) ring_.clear();  // start over in the first slot: it is in the cache

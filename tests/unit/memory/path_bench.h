@@ -39,6 +39,11 @@ class PathBench {
   void run(Cycle end) {
     for (; now < end; ++now) step();
   }
+  // The same as a unit of an engine, for a DRAM with another clock: one cycle.
+  void run_cycle(Cycle at) {
+    now = at;
+    step();
+  }
 
   SparseMemory memory{{}};
   SimpleDram device;

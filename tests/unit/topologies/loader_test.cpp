@@ -179,7 +179,8 @@ TEST(Overrides, R5UnknownUnreadOrMalformed) {
   EXPECT_EQ(
       error({"meshes.0.dram.frist_read_beat=80"}),
       "--set meshes.0.dram.frist_read_beat=80: meshes.0.dram: unknown key 'frist_read_beat'; did you mean "
-      "'first_read_beat'?; allowed: model, bus_bits, base, size_mib, size_bytes, wrap, first_read_beat, "
+      "'first_read_beat'?; allowed: model, bus_bits, base, size_mib, size_bytes, clock, wrap, "
+      "first_read_beat, "
       "read_gaps, first_write_beat, write_gaps, write_response");
   EXPECT_EQ(error({"meshes.0.darm.first_read_beat=80"}),
             "--set meshes.0.darm.first_read_beat=80: meshes.0: unknown key 'darm'; did you mean 'dram'?; "

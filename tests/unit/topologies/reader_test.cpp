@@ -58,7 +58,8 @@ TEST(UserReports, R2RequiredKeyMissingOrMisspelt) {
   expect_error(
       good_with("bus_bits: 512", "@@bus_bit: 512"),
       "meshes.0.dram: unknown key 'bus_bit'; did you mean 'bus_bits'?; allowed: model, bus_bits, base, "
-      "size_mib, size_bytes, wrap, first_read_beat, read_gaps, first_write_beat, write_gaps, write_response");
+      "size_mib, size_bytes, clock, wrap, first_read_beat, read_gaps, first_write_beat, write_gaps, "
+      "write_response");
   expect_error(good_with("{model: simple, bus_bits: 512, ", "@@{model: simple, "),
                "meshes.0.dram: required key 'bus_bits' is missing");
   expect_error("@@name: x\nclock_mhz: 300\nmeshes: []\n", "required key 'version' is missing");
@@ -185,14 +186,16 @@ TEST(Reader, Clocks) {
   expect_error(good_with("clock_mhz: 300", "clocks: @@{cluster: 300}"),
                "clocks: required key 'fabric' is missing");
   expect_error(good_with("clock_mhz: 300", "clocks: {fabric: 300, @@slow: 100}"),
-               "clocks: clock 'slow' is defined but no unit has it");
+               "clocks: clock 'slow' is defined but no unit and no DRAM has it");
   expect_error(good_with("clock_mhz: 300", "clocks: {@@slow: 100, fabric: 300}"),
-               "clocks: clock 'slow' is defined but no unit has it");
+               "clocks: clock 'slow' is defined but no unit and no DRAM has it");
   expect_error(good_with("clock_mhz: 300", "clocks: @@300"),
                "clocks: '300' where a map of name: MHz is needed");
   expect_error(
       good_with("{kind: vector_core}", "{kind: vector_core, clock: @@fabrik}"),
       "meshes.0.units.vec.clock: there is no clock 'fabrik'; did you mean 'fabric'?; defined: fabric");
+  expect_error(good_with("size_mib: 64", "size_mib: 64, clock: @@fabrik"),
+               "meshes.0.dram.clock: there is no clock 'fabrik'; did you mean 'fabric'?; defined: fabric");
 }
 
 // --- grid
