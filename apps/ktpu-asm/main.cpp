@@ -39,6 +39,10 @@ constexpr const char* kLanguage =
   quiet CYCLES                            relayout ADDR [quiet=N from=KEY to=KEY] { [source,count,step,times,advance] }
   reset CYCLES                            pe_stream (x,y) index=N { hex }       firmware (x,y) at=ADDR { hex }
 
+Vector cores, in a stage block (docs/programs.md lists the instructions):
+  kernel [at=WORD] { LABEL: VSETI S4, 1.5 / VLD.fp16 v0, A1 / VFMA v7, v0, S4, S5 where P0 / ... }
+  desc A0 base=ADDR dims=[(STRIDE,BOUND), ...]               run LABEL
+
 Every statement but program, machine and debug takes mesh=N. Layouts: flat, entry:GxB, tile:IxJ:MxN, bias:N,
 batchC:KEY. `ktpu-objdump prog.bin` prints this language.)";
 
