@@ -17,7 +17,7 @@ using observe::EngineCycles;
 // A shipped machine with an example program, or its own traffic.
 class Shipped {
  public:
-  Shipped(const std::string& name, bool idle_skip) {
+  Shipped(const std::string& name, bool idle_skip, const char* example = nullptr) {
     topo::Overrides sets;
     if (name.starts_with("noc"))
       sets = {"meshes.0.units.t={kind: traffic, pattern: uniform, rate: 0.4, seed: 5}"};
@@ -26,8 +26,11 @@ class Shipped {
     system = std::make_unique<platform::System>(topo::read_file(name, sets), models);
     system->engine().set_idle_skip(idle_skip);
     registry.add(system->engine());
+    if (example != nullptr) program = example_program(example);
     for (const Example& e : kExamples)
-      if (name == e.machine || (name == "reference_mesh8" && e.machine == std::string("mesh8")))
+      if (program)
+        break;
+      else if (name == e.machine || (name == "reference_mesh8" && e.machine == std::string("mesh8")))
         program = example_program(e.name);
     runner = std::make_unique<platform::Runner>(*system, program ? &*program : nullptr,
                                                 platform::RunLimits{sim::kNever, 100'000});
@@ -136,6 +139,62 @@ TEST_P(Attribution, SharesOfALineAddUpToAHundred) {
 
 INSTANTIATE_TEST_SUITE_P(Machines, Attribution, testing::ValuesIn(topo::shipped_names()),
                          [](const auto& machine) { return machine.param; });
+
+// Engines that the programs above leave idle, with programs that use them: states that must occur. And flits
+// from mesh to mesh: sent = delivered + in flight + dropped, at any time.
+struct AtWork {
+  const char *machine, *program;
+  std::vector<const char*> states;
+};
+class AttributionAtWork : public testing::TestWithParam<AtWork> {};
+
+TEST_P(AttributionAtWork, StatesAddUpAndOccurAndFlitsAreConserved) {
+  const AtWork& c = GetParam();
+  std::mt19937 random(7);
+  Shipped skip(c.machine, true, c.program), every(c.machine, false, c.program);
+  observe::Statistics statistics(skip.registry);
+  observe::add_standard(statistics);
+  for (sim::Cycle at = 0; at < 40'000;) {
+    at += 1 + random() % 97;
+    const bool over = skip.runner->run_until(at);
+    every.runner->run_until(at);
+    at = skip.system->engine().now();
+    const auto a = skip.states(), b = every.states();
+    for (const auto& [name, cycles] : a) ASSERT_EQ(cycles, b.at(name)) << name << " before cycle " << at;
+    observe::RunFacts facts;
+    facts.cycles = at;
+    facts.clock_mhz = 300;
+    statistics.set_facts(facts);
+    for (const observe::Violation& v : statistics.check())
+      ASSERT_EQ(v.name.find("flits_conserved"), std::string::npos)
+          << "before cycle " << at << ": " << v.text();
+    if (over) break;
+  }
+  const auto all = skip.states();
+  for (const char* state : c.states) EXPECT_GT(all.at(state), 0u) << state;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Machines, AttributionAtWork,
+    testing::Values(
+        AtWork{"reference_small",
+               "move_small",
+               {"memory.mover.issue.cycles.walking", "memory.mover.issue.cycles.step",
+                "memory.mover.issue.cycles.drain", "memory.mover.issue.cycles.idle",
+                "memory.mover.writer.cycles.moving", "memory.mover.writer.cycles.grant",
+                "memory.mover.writer.cycles.answer"}},
+        AtWork{"staged",
+               "matmul_32x32x128_staged",
+               {"memory.dram_path.staging.cycles.moving", "memory.dram_path.staging.cycles.claiming",
+                "memory.dram_path.staging.cycles.responding", "memory.dram_path.staging.cycles.reading",
+                "memory.window.cycles.moving", "memory.window.cycles.grant", "memory.window.cycles.idle"}},
+        AtWork{"quad",
+               "matmul_peer_sum_quad",
+               {"m1.memory.interlink.sender.cycles.sending", "m1.memory.interlink.sender.cycles.step",
+                "m1.memory.interlink.link0.cycles.moving", "m1.memory.interlink.link0.cycles.granting",
+                "m0.memory.interlink.link1.cycles.credit", "m0.memory.interlink.ingress.cycles.taking",
+                "m0.memory.interlink.ingress.cycles.landing"}}),
+    [](const auto& c) { return std::string(c.param.program); });
 
 // Closed forms of the cluster (cluster.md sections 8, 11 and 13.4) as the shares show them.
 TEST(AttributionOfACluster, ASweepIssuesPacesAndEndsAsTheFormulasSay) {

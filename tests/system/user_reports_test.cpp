@@ -299,6 +299,12 @@ TEST_F(UserReport, R23_EachFigureNamesTheModelItCameFrom) {
   EXPECT_EQ(f.status, 5) << f.err;
   json = nlohmann::json::parse(slurp(folder / "s.json"));
   EXPECT_EQ(json["statistics"]["router@1,1.granted"]["source"], "lockstep");
+  EXPECT_EQ(json["statistics"]["router@1,1.links.flits_out"]["source"], "lockstep");
+  EXPECT_EQ(json["statistics"]["router@1,1.links.flits_in"]["source"], "lockstep");
+  EXPECT_EQ(json["statistics"]["cluster@1,1.in.transferred"]["source"],
+            "lockstep");  // the router sends on it
+  EXPECT_EQ(json["statistics"]["cluster@1,1.out.transferred"]["source"], "model");
+  EXPECT_EQ(json["statistics"]["cluster@1,1.links.flits_in"]["source"], "model");
   for (const auto& [name, row] : json["statistics"].items()) {
     if (name.starts_with("cluster@1,1.sweep")) {
       EXPECT_EQ(row["source"], "model") << name;

@@ -15,7 +15,8 @@ namespace ktpu::memory {
 ConvergedStore::ConvergedStore(unsigned requesters, unsigned mesh_id, MisuseLog& misuse)
     : requesters_(requesters), mesh_id_(mesh_id), misuse_(misuse), memory_(kStagingMemory) {}
 
-void ConvergedStore::reset() {
+void ConvergedStore::reset(sim::Cycle start) {
+  cycles_.reset(start);
   state_ = State::kIdle;
   write_ = false;
   owner_ = pointer_ = 0;
@@ -47,6 +48,29 @@ void ConvergedStore::release(sim::Cycle now) {
 
 int ConvergedStore::clock(sim::Cycle now, std::uint32_t reads, std::uint32_t writes,
                           DramWires* const* wires) {
+  const bool granting = state_ == State::kGrant;
+  cycles_.enter(now, step(now, reads, writes, wires));
+  cycles_.enter(now + 1, waiting(now + 1));
+  return granting ? owner_ : -1;
+}
+
+StagingCycle ConvergedStore::waiting(sim::Cycle at) const {
+  switch (state_) {
+    case State::kIdle:
+      return StagingCycle::kIdle;
+    case State::kGrant:
+      return StagingCycle::kClaiming;
+    case State::kActive:
+      return !write_ && at < valid_at_ ? StagingCycle::kReading : StagingCycle::kRequester;
+    case State::kRespond:
+      return StagingCycle::kResponding;
+  }
+  return StagingCycle::kIdle;
+}
+
+StagingCycle ConvergedStore::step(sim::Cycle now, std::uint32_t reads, std::uint32_t writes,
+                                  DramWires* const* wires) {
+  const StagingCycle waits = waiting(now);
   switch (state_) {
     case State::kIdle: {
       const std::uint32_t waiting = reads | writes;
@@ -57,12 +81,12 @@ int ConvergedStore::clock(sim::Cycle now, std::uint32_t reads, std::uint32_t wri
       write_ = writes >> owner_ & 1;
       claimed_at_ = now;
       state_ = State::kGrant;
-      break;
+      return StagingCycle::kClaiming;
     }
     case State::kGrant:
       begin(now, *wires[owner_]);
       state_ = State::kActive;
-      return owner_;
+      break;
     case State::kActive: {
       DramWires& w = *wires[owner_];
       if (write_) {
@@ -81,14 +105,14 @@ int ConvergedStore::clock(sim::Cycle now, std::uint32_t reads, std::uint32_t wri
         if (w.r_last) release(now);
       }
       addr_ += arch::kWordBytes;
-      break;
+      return StagingCycle::kMoving;
     }
     case State::kRespond:
       wires[owner_]->b = true;
       release(now);
       break;
   }
-  return -1;
+  return waits;
 }
 
 sim::Cycle ConvergedStore::next(sim::Cycle now, const DramWires* owner) const {
@@ -100,7 +124,7 @@ sim::Cycle ConvergedStore::next(sim::Cycle now, const DramWires* owner) const {
       return now + 1;
     case State::kActive:
       if (write_) return owner->w_data != nullptr ? now + 1 : sim::kNever;
-      return owner->r_ready ? std::max(valid_at_, now + 1) : sim::kNever;
+      return owner->r_ready || valid_at_ > now ? std::max(valid_at_, now + 1) : sim::kNever;
   }
   return now + 1;
 }
@@ -114,6 +138,7 @@ void ConvergedStore::visit(sim::Archive& archive) {
   archive.state("addr", addr_, arch::address::kBits);
   archive.state("valid_at", valid_at_);
   archive.state("claimed_at", claimed_at_);
+  cycles_.visit(archive);
   archive.counter("read_bursts", read_bursts_, "bursts", "reads that the staging memory served");
   archive.counter("write_bursts", write_bursts_, "bursts", "writes that the staging memory took");
   archive.counter("words_read", words_read_, "words", "32-byte words read from the staging memory");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tlm/memory/memory_cycles.h"
 #include "tlm/memory/misuse.h"
 #include "tlm/memory/sparse_memory.h"
 #include "tlm/sim/archive.h"
@@ -20,7 +21,7 @@ class ConvergedStore {
  public:
   ConvergedStore(unsigned requesters, unsigned mesh_id, MisuseLog& misuse);
 
-  void reset();
+  void reset(sim::Cycle start);
   bool claims(std::uint64_t addr) const;
   // Registers of the present cycle. A requester must not be forwarded to DRAM while its own burst of the same
   // kind runs here.
@@ -41,6 +42,7 @@ class ConvergedStore {
   const SparseMemory& memory() const { return memory_; }
 
   void visit(sim::Archive& archive);
+  void sync(sim::Cycle now) { cycles_.sync(now); }
   void waits(std::vector<sim::Wait>& waits) const;
 
  private:
@@ -50,7 +52,10 @@ class ConvergedStore {
     kActive,   // beats
     kRespond,  // write response
   };
+  StagingCycle step(sim::Cycle now, std::uint32_t reads, std::uint32_t writes, DramWires* const* wires);
   void begin(sim::Cycle now, DramWires& wires);
+  // What cycle `at` is if nothing happens.
+  StagingCycle waiting(sim::Cycle at) const;
   void release(sim::Cycle now);
 
   unsigned requesters_;
@@ -67,6 +72,7 @@ class ConvergedStore {
   sim::Cycle valid_at_ = 0;   // next read beat
   sim::Cycle claimed_at_ = 0;
 
+  sim::Attribution<StagingCycle, kStagingCycles> cycles_;
   std::uint64_t read_bursts_ = 0, write_bursts_ = 0, words_read_ = 0, words_written_ = 0, busy_ = 0;
 };
 

@@ -86,7 +86,7 @@ void DramPath::reset(sim::Cycle start) {
   bus_.reset_fifos();
   if (far_ == nullptr) bus_.reset(start);
   order_.reset();
-  if (staging_ != nullptr) staging_->reset();
+  if (staging_ != nullptr) staging_->reset(start);
   mux_open_ = pulse_ = false;
   reads_open_ = writes_granted_ = beats_pushed_ = 0;
   packing_ = {};
@@ -233,6 +233,7 @@ void DramPath::grant(sim::Cycle now) {
 void DramPath::sync(sim::Cycle now) {
   read_arbiter_cycles_.sync(now);
   write_arbiter_cycles_.sync(now);
+  if (staging_ != nullptr) staging_->sync(now);
   if (far_ == nullptr) bus_.sync(now);
 }
 

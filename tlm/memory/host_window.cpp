@@ -22,7 +22,8 @@ void HostWindow::bind(sim::Unit& agent) {
   bus_.b.bind_sender(agent);
 }
 
-void HostWindow::reset() {
+void HostWindow::reset(sim::Cycle start) {
+  cycles_.reset(start);
   wires_ = {};
   fresh_ = true;
   next_ = sim::kNever;
@@ -161,7 +162,26 @@ void HostWindow::upload(sim::Cycle now) {
   }
 }
 
+// By the registers and the path's events of a cycle: without events it stays what it is.
+WindowCycle HostWindow::doing() const {
+  if (wires_.w_taken || wires_.r_valid) return WindowCycle::kMoving;
+  if (address_at_ != sim::kNever) return WindowCycle::kConverting;
+  if (wires_.ar_valid || wires_.aw_valid || read_waits_) return WindowCycle::kGrant;
+  switch (state_) {
+    case State::kIdle:
+      return WindowCycle::kIdle;
+    case State::kWrite:
+      return response_ || (skid_size_ == 0 && beats_ != 0) ? WindowCycle::kHost : WindowCycle::kMemory;
+    case State::kRead:
+      return skid_size_ != 0 ? WindowCycle::kHost : WindowCycle::kMemory;
+    case State::kUpload:
+      return response_ || have_ < kUploadBeats ? WindowCycle::kHost : WindowCycle::kMemory;
+  }
+  return WindowCycle::kIdle;
+}
+
 void HostWindow::clock(sim::Cycle now) {
+  cycles_.enter(now, doing());
   if (wires_.ar_granted) wires_.ar_valid = false;
   if (wires_.aw_granted) wires_.aw_valid = false;
   // Whatever the outputs depend on.
@@ -191,6 +211,7 @@ void HostWindow::clock(sim::Cycle now) {
     }
   }
   wires_.clear_events();
+  cycles_.enter(now + 1, doing());
   fresh_ |= registers() != before;
   next_ = sim::kNever;
   if (address_at_ != sim::kNever) next_ = address_at_ - 1;
@@ -218,6 +239,7 @@ void HostWindow::visit(sim::Archive& archive) {
   archive.state("ar_valid", wires_.ar_valid, 1);
   archive.state("aw_valid", wires_.aw_valid, 1);
   archive.state("r_ready", wires_.r_ready, 1);
+  cycles_.visit(archive);
   archive.counter("writes", writes_, "bursts", "write bursts of the host, uploads included");
   archive.counter("reads", reads_, "bursts", "read bursts of the host");
   archive.counter("words_written", words_written_, "words", "32-byte words written for the host");

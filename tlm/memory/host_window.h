@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tlm/memory/dram_path.h"
+#include "tlm/memory/memory_cycles.h"
 #include "tlm/memory/window_bus.h"
 
 namespace ktpu::memory {
@@ -21,7 +22,7 @@ class HostWindow {
   void bind(sim::Unit& agent);
   DramWires& wires() { return wires_; }
 
-  void reset();
+  void reset(sim::Cycle start);
   void drive() {
     if (fresh_) show();
   }
@@ -32,6 +33,7 @@ class HostWindow {
 
   bool idle() const { return state_ == State::kIdle && !read_waits_ && !response_; }
   void visit(sim::Archive& archive);
+  void sync(sim::Cycle now) { cycles_.sync(now); }
   void waits(std::vector<sim::Wait>& waits) const;
 
  private:
@@ -47,6 +49,7 @@ class HostWindow {
   void upload(sim::Cycle now);
   void convert();
   bool takes_data() const;
+  WindowCycle doing() const;
   const std::uint64_t* offered_word() const;
 
   WindowBus& bus_;
@@ -75,6 +78,7 @@ class HostWindow {
   std::uint64_t destination_ = 0;        // of the present entry
   alignas(32) std::array<WindowWord, kUploadBeats> entry_{};
 
+  sim::Attribution<WindowCycle, kWindowCycles> cycles_;
   std::uint64_t writes_ = 0, reads_ = 0, words_written_ = 0, words_read_ = 0, entries_ = 0;
 };
 

@@ -111,8 +111,8 @@ unsigned MemoryAgent::port_on_row(const arch::Flit& flit) const {
 
 void MemoryAgent::reset(sim::Cycle start) {
   for (auto& port : ports_) port->reset(start);
-  if (window_ != nullptr) window_->reset();
-  mover_->reset();
+  if (window_ != nullptr) window_->reset(start);
+  mover_->reset(start);
   landing_.reset();
   path_->reset(start);
   path_due_ = start;
@@ -422,6 +422,9 @@ bool MemoryAgent::idle() const {
 void MemoryAgent::sync(sim::Cycle now) {
   for (auto& port : ports_) port->sync(now);
   path_->sync(now);
+  mover_->sync(now);
+  if (window_ != nullptr) window_->sync(now);
+  if (interlink_ != nullptr) interlink_->sync(now);
   if (client_ != nullptr) client_->sync(now);
 }
 

@@ -13,13 +13,13 @@ Mover::Mover(bool quirks, arch::Coord origin, MisuseLog& misuse) : issue_(quirks
   wires_.ar_origin = wires_.aw_origin = origin;
 }
 
-void Mover::reset() {
+void Mover::reset(sim::Cycle start) {
   const arch::Coord origin = wires_.ar_origin;
   wires_ = {};
   wires_.ar_origin = wires_.aw_origin = origin;
   registers_.reset();
-  issue_.reset();
-  writer_.reset();
+  issue_.reset(start);
+  writer_.reset(start);
   writes_ = 0;
   busy_ = false;
   moves_ = 0;
@@ -38,6 +38,7 @@ void Mover::clock(sim::Cycle now) {
   busy_ = !issue_.idle();
   moves_ = issue_.moves();
 
+  writer_.account(now, wires_);
   issue_.clock(now, wires_, registers_, writer_);
   if (writer_.clock(now, wires_, registers_)) issue_.release();
   if (wires_.r_valid && issue_.arrive(wires_.r_data, wires_.r_last)) writer_.arrive(now, wires_.r_data);
@@ -47,6 +48,7 @@ void Mover::clock(sim::Cycle now) {
   writes_ = 0;
   writer_.offer(now, wires_, registers_);
   wires_.clear_events();
+  writer_.account(now + 1, wires_);
 
   if (events || written || busy_ != !issue_.idle() || moves_ != issue_.moves())
     next_ = now + 1;

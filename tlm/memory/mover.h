@@ -20,7 +20,11 @@ class Mover {
   Mover(bool quirks, arch::Coord origin, MisuseLog& misuse);
 
   DramWires& wires() { return wires_; }
-  void reset();
+  void reset(sim::Cycle start);
+  void sync(sim::Cycle now) {
+    issue_.sync(now);
+    writer_.sync(now);
+  }
 
   // A register write that reaches the mover in cycle `now`, before clock(): in effect from now + 1 on.
   void write(sim::Cycle now, std::uint32_t offset, std::uint64_t data);

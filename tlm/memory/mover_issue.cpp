@@ -21,7 +21,8 @@ constexpr std::uint32_t kIndicesPerWord = 8;
 MoverIssue::MoverIssue(bool quirks, arch::Coord origin, MisuseLog& misuse)
     : quirks_(quirks), origin_(origin), misuse_(misuse), indices_(arch::mover::kMaxIndices) {}
 
-void MoverIssue::reset() {
+void MoverIssue::reset(sim::Cycle start) {
+  cycles_.reset(start);
   state_ = State::kIdle;
   fault_ = Fault::kNone;
   produced_last_ = false;
@@ -131,7 +132,7 @@ void MoverIssue::close_write(sim::Cycle now, MoverWriter& writer) {
   write_.open = false;
 }
 
-bool MoverIssue::examine(sim::Cycle now, const MoverRegisters& registers, MoverWriter& writer) {
+IssueCycle MoverIssue::examine(sim::Cycle now, const MoverRegisters& registers, MoverWriter& writer) {
   using Kind = MoverWriter::Kind;
   const Element& e = stages_[1];
   const bool misaligned = e.destination_valid && e.destination % arch::kWordBytes != 0;
@@ -162,7 +163,7 @@ bool MoverIssue::examine(sim::Cycle now, const MoverRegisters& registers, MoverW
       close_read();
       ++flushes_;
     }
-    return false;
+    return no_request ? IssueCycle::kRequest : no_command ? IssueCycle::kCommand : IssueCycle::kData;
   }
 
   if (read_closes) close_read();
@@ -187,7 +188,7 @@ bool MoverIssue::examine(sim::Cycle now, const MoverRegisters& registers, MoverW
          fmt::format("destination {:#x} is no multiple of {}; the move stops", e.destination,
                      arch::kWordBytes));
   if (misaligned || e.last) state_ = State::kCloseRead;
-  return true;
+  return IssueCycle::kWalking;
 }
 
 // Puts the present position of the walkers into the first stage and steps them.
@@ -250,38 +251,49 @@ void MoverIssue::move_addresses(DramWires& wires, bool had_request) {
   wires.ar_beats = skid_[0].beats;
 }
 
-void MoverIssue::clock(sim::Cycle now, DramWires& wires, MoverRegisters& registers, MoverWriter& writer) {
-  const bool had_request = request_.valid;
-  busy_cycles_ += state_ != State::kIdle;
+IssueCycle MoverIssue::step(sim::Cycle now, MoverRegisters& registers, MoverWriter& writer) {
   switch (state_) {
     case State::kIdle:
-      break;
+      return IssueCycle::kIdle;
     case State::kStart:
       begin(now, registers);
-      break;
+      return IssueCycle::kStep;
     case State::kIndices:
       load_indices(registers);
-      break;
-    case State::kWalk:
-      if (!stages_[1].present || examine(now, registers, writer)) advance(registers);
-      break;
+      return IssueCycle::kIndices;
+    case State::kWalk: {
+      const IssueCycle did = stages_[1].present ? examine(now, registers, writer) : IssueCycle::kWalking;
+      if (did == IssueCycle::kWalking) advance(registers);
+      return did;
+    }
     case State::kCloseRead:
-      if (read_.open && !can_request()) break;
+      if (read_.open && !can_request()) return IssueCycle::kRequest;
       close_read();
       state_ = State::kCloseWrite;
-      break;
+      return IssueCycle::kStep;
     case State::kCloseWrite:
-      if (write_.open && writer.full()) break;
+      if (write_.open && writer.full()) return IssueCycle::kCommand;
       close_write(now, writer);
       state_ = State::kDrain;
-      break;
+      return IssueCycle::kStep;
     case State::kDrain:
       drain(now, writer);
-      break;
+      return IssueCycle::kDrain;
     case State::kDone:
       moves_ += fault_ == Fault::kNone;
       state_ = State::kIdle;
-      break;
+      return IssueCycle::kStep;
+  }
+  return IssueCycle::kIdle;
+}
+
+void MoverIssue::clock(sim::Cycle now, DramWires& wires, MoverRegisters& registers, MoverWriter& writer) {
+  const bool had_request = request_.valid;
+  if (state_ != State::kIdle) {
+    ++busy_cycles_;
+    cycles_.enter(now, step(now, registers, writer));
+    // It runs in every cycle until it is idle.
+    if (state_ == State::kIdle) cycles_.enter(now + 1, IssueCycle::kIdle);
   }
   move_addresses(wires, had_request);
 }
@@ -295,6 +307,7 @@ sim::Cycle MoverIssue::next(sim::Cycle now) const {
 
 void MoverIssue::visit(sim::Archive& archive) {
   archive.state("state", state_, 3);
+  cycles_.visit(archive);
   archive.state("fault", fault_, 4);
   archive.state("moves", moves_, 24);
   archive.state("produced_last", produced_last_, 1);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tlm/memory/dram_path.h"
+#include "tlm/memory/memory_cycles.h"
 #include "tlm/memory/misuse.h"
 #include "tlm/memory/mover_registers.h"
 #include "tlm/memory/mover_writer.h"
@@ -18,7 +19,8 @@ class MoverIssue {
  public:
   // `quirks`: M1, see done(). `origin` names the mover in messages.
   MoverIssue(bool quirks, arch::Coord origin, MisuseLog& misuse);
-  void reset();
+  void reset(sim::Cycle start);
+  void sync(sim::Cycle now) { cycles_.sync(now); }
 
   bool idle() const { return state_ == State::kIdle; }
   std::uint64_t moves() const { return moves_; }  // completed without a fault
@@ -79,10 +81,11 @@ class MoverIssue {
     std::uint32_t beats = 0;
   };
 
+  IssueCycle step(sim::Cycle now, MoverRegisters& registers, MoverWriter& writer);
   void begin(sim::Cycle now, MoverRegisters& registers);
   void load_indices(const MoverRegisters& registers);
-  // False: the element waits.
-  bool examine(sim::Cycle now, const MoverRegisters& registers, MoverWriter& writer);
+  // kWalking, or why the element waits.
+  IssueCycle examine(sim::Cycle now, const MoverRegisters& registers, MoverWriter& writer);
   void advance(MoverRegisters& registers);
   void produce(MoverRegisters& registers);
   bool can_request() const;
@@ -111,6 +114,7 @@ class MoverIssue {
   std::uint32_t indices_loaded_ = 0;  // words
   std::uint32_t gather_phase_ = 0, gather_row_ = 0, gather_word_ = 0;
 
+  sim::Attribution<IssueCycle, kIssueCycles> cycles_;
   std::uint64_t moves_ = 0, faults_ = 0, ignored_ = 0, elements_ = 0, suppressed_ = 0, read_bursts_ = 0,
                 read_words_ = 0, flushes_ = 0, stall_request_ = 0, stall_command_ = 0, stall_data_ = 0,
                 busy_cycles_ = 0, early_done_ = 0;

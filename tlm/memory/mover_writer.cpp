@@ -16,7 +16,8 @@ MoverWriter::MoverWriter()
     : commands_(sim::FifoShape::sync(latency::kMoverCommandDepth.value)),
       data_(sim::FifoShape::sync(latency::kMoverDataDepth.value)) {}
 
-void MoverWriter::reset() {
+void MoverWriter::reset(sim::Cycle start) {
+  cycles_.reset(start);
   commands_.reset();
   data_.reset();
   arrived_ = beat_ = responses_ = 0;
@@ -59,6 +60,24 @@ void MoverWriter::take(sim::Cycle now, DramWires& wires, const MoverRegisters& r
   } else {
     state_ = State::kArm;
   }
+}
+
+MoverWriteCycle MoverWriter::doing(const DramWires& wires) const {
+  if (wires.w_taken) return MoverWriteCycle::kMoving;
+  switch (state_) {
+    case State::kIdle:
+      if (commands_.empty()) return responses_ != 0 ? MoverWriteCycle::kAnswer : MoverWriteCycle::kIdle;
+      return responses_ >= latency::kMoverResponses.value ? MoverWriteCycle::kResponses
+                                                          : MoverWriteCycle::kStep;
+    case State::kArm:
+      return MoverWriteCycle::kData;
+    case State::kGenerate:
+      return MoverWriteCycle::kGenerating;
+    case State::kData:
+      if (wires.aw_valid) return MoverWriteCycle::kGrant;
+      return wires.w_data == nullptr ? MoverWriteCycle::kData : MoverWriteCycle::kPath;
+  }
+  return MoverWriteCycle::kIdle;
 }
 
 bool MoverWriter::clock(sim::Cycle now, DramWires& wires, const MoverRegisters& registers) {
@@ -145,6 +164,7 @@ void MoverWriter::visit(sim::Archive& archive) {
   archive.state("arrived", arrived_, 10);
   archive.state("starved", starved_, 1);
   archive.state("state", state_, 2);
+  cycles_.visit(archive);
   archive.state("addr", command_.addr, arch::address::kBits);
   archive.state("count", command_.count, 8);
   archive.state("kind", command_.kind, 2);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tlm/memory/dram_path.h"
+#include "tlm/memory/memory_cycles.h"
 #include "tlm/memory/mover_registers.h"
 #include "tlm/sim/fifo.h"
 
@@ -22,7 +23,11 @@ class MoverWriter {
   };
 
   MoverWriter();
-  void reset();
+  void reset(sim::Cycle start);
+  // What cycle `at` is, by the registers and the path's events in it: without events it stays so. Before
+  // anything is pushed in `at`.
+  void account(sim::Cycle at, const DramWires& wires) { cycles_.enter(at, doing(wires)); }
+  void sync(sim::Cycle now) { cycles_.sync(now); }
 
   // Registers, as the issue engine sees them in the present cycle: ask before push() and clock().
   bool full() const { return commands_.full(); }
@@ -61,6 +66,7 @@ class MoverWriter {
   };
   using Word = std::array<std::uint64_t, 4>;
 
+  MoverWriteCycle doing(const DramWires& wires) const;
   bool held() const { return state_ == State::kArm || state_ == State::kGenerate; }
   bool resident(sim::Cycle now, const Command& command, std::uint32_t leaving) const;
   void take(sim::Cycle now, DramWires& wires, const MoverRegisters& registers, std::uint32_t leaving);
@@ -78,6 +84,7 @@ class MoverWriter {
   sim::Cycle generated_ = sim::kNever;  // last cycle of kGenerate
   Word word_{};                         // of a fill or generated
 
+  sim::Attribution<MoverWriteCycle, kMoverWriteCycles> cycles_;
   std::uint64_t bursts_ = 0, words_ = 0, generated_words_ = 0, fill_words_ = 0, starved_cycles_ = 0;
 };
 

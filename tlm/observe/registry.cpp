@@ -154,7 +154,7 @@ void Registry::add(sim::Engine& engine, const std::function<std::string_view(con
   };
   for (sim::Unit* unit : engine.units()) add(*unit, source(unit));
   for (sim::LinkBase* link : engine.links()) add(*link, source(link->sender()));
-  add_link_sums(engine);
+  add_link_sums(engine, source);
 }
 
 void Registry::add(sim::Timeline& timeline,
@@ -162,7 +162,8 @@ void Registry::add(sim::Timeline& timeline,
   for (const sim::Timeline::Clock& clock : timeline.clocks()) add(*clock.engine, source_of);
 }
 
-void Registry::add_link_sums(sim::Engine& engine) {
+void Registry::add_link_sums(sim::Engine& engine,
+                             const std::function<std::string_view(const sim::Unit*)>& source) {
   using Links = std::vector<sim::FlitLink*>;
   const Owners owners = owners_of(engine);
   // Units that stand for links which another one runs go first.
@@ -184,7 +185,7 @@ void Registry::add_link_sums(sim::Engine& engine) {
     if (const sim::Unit* unit = end_of(receivers, link, link->receiver())) links[unit].first.push_back(link);
     if (const sim::Unit* unit = end_of(senders, link, link->sender())) links[unit].second.push_back(link);
   }
-  const auto sum = [this](const sim::Unit& unit, std::string_view name, std::string_view sentence, Links of) {
+  const auto sum = [&](const sim::Unit& unit, std::string_view name, std::string_view sentence, Links of) {
     add_value(fmt::format("{}.links.{}", unit.name(), name), EntryKind::kCounter, 64, "flits", sentence,
               [of = std::move(of)] {
                 std::uint64_t total = 0;
@@ -192,6 +193,7 @@ void Registry::add_link_sums(sim::Engine& engine) {
                 return total;
               });
     entries_.back().node = intern(unit.name());
+    entries_.back().source = intern(source(&unit));
     entries_.back().formula = intern(name == "flits_in" ? "sum of transferred over the links it receives from"
                                                         : "sum of transferred over the links it sends on");
   };

@@ -63,7 +63,7 @@ class Registry {
  private:
   friend class RegistryWalk;
   void push(Entry entry);
-  void add_link_sums(sim::Engine& engine);
+  void add_link_sums(sim::Engine& engine, const std::function<std::string_view(const sim::Unit*)>& source);
   std::string_view intern(std::string_view text);
   void push_node(std::string_view name, NodeKind kind, std::string_view source, const sim::Unit* unit);
 

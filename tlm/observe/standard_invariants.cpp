@@ -130,6 +130,15 @@ const std::vector<Invariant>& standard_invariants() {
        .right = "interlink.sender.flits + interlink.sender.unreachable",
        .unless = "interlink.encapsulator.count",
        .optional = true},
+      {.over = Over::kRun,
+       .name = "interlink.flits_conserved",
+       .sentence = "A flit got lost, or came twice, on its way from mesh to mesh.",
+       .left = "sum(*memory.interlink.encapsulator.collected)",
+       .right = "sum(*memory.interlink.ingress.injected) + sum(*memory.interlink.sender.unreachable) + "
+                "sum(*memory.interlink.cut_off) + "
+                "sum(*memory.interlink.encapsulator.count) - sum(*memory.interlink.sender.flits_moved) + "
+                "sum(*memory.interlink.link*.out_flit) + sum(*memory.interlink.link*.in_flit) + "
+                "sum(*memory.interlink.link*.held_flits)"},
 
       // --- matmul cluster
       {.over = Over::kUnits,

@@ -4,8 +4,8 @@
 // goes straight to that engine.
 //
 // Between calls all engines stand at the same instant: when the base clock has run cycles 0 .. n-1, every
-// other clock has run the cycles that begin before base cycle n does. What crosses takes at least six edges
-// of the other clock, so the order of two cycles that begin at the same instant makes no difference; the
+// other clock has run the cycles that begin before base cycle n does. What crosses is seen in cycles of the
+// other clock that begin later, so the order of two that begin at the same instant makes no difference; the
 // lower index goes first all the same. There is no state here but the engines' own.
 #pragma once
 

@@ -120,6 +120,28 @@ struct BusLog final : MemoryProbe {
   void on_write_response(Cycle now, unsigned id) override { b.push_back({now, id, 0, 0}); }
 };
 
+// The counters of a unit by name.
+class CounterArchive final : public sim::Archive {
+ public:
+  explicit CounterArchive(sim::Unit& unit) { unit.visit(*this); }
+  std::uint64_t at(const std::string& name) const { return counters_.at(name); }
+
+ protected:
+  void on_value(std::string_view name, void* value, std::size_t, const sim::ValueInfo& info) override {
+    if (info.kind != sim::ValueKind::kCounter) return;
+    std::string path;
+    for (const std::string& scope : scopes_) path += scope + ".";
+    counters_[path + std::string(name)] = *static_cast<const std::uint64_t*>(value);
+  }
+  void on_memory(std::string_view, void*, std::size_t, std::size_t) override {}
+  void on_enter(std::string_view scope) override { scopes_.emplace_back(scope); }
+  void on_leave() override { scopes_.pop_back(); }
+
+ private:
+  std::vector<std::string> scopes_;
+  std::map<std::string, std::uint64_t> counters_;
+};
+
 struct BenchConfig {
   unsigned bus_bits = 256;
   SimpleDramParams dram;

@@ -68,6 +68,27 @@ TEST_P(Interlink11_6, DownTheChainAsUp) {
   EXPECT_EQ(chain.injected(0), count_from(a + 25, p));
 }
 
+// Where the cycles of that burst go: p beats, and one cycle each for choosing it, its header and its grant.
+TEST_P(Interlink11_6, TheCyclesOfABurst) {
+  const unsigned p = GetParam();
+  Chain chain;
+  send_all(chain.sender(0), 0, cu_data_burst(1, {2, 1}, p));
+  chain.run(400);
+  chain.engine.sync();
+  CounterArchive sent(chain.mesh(0).agent), came(chain.mesh(1).agent);
+  EXPECT_EQ(sent.at("interlink.sender.cycles.sending"), p);
+  EXPECT_EQ(sent.at("interlink.sender.cycles.step"), 3u);
+  EXPECT_EQ(sent.at("interlink.sender.cycles.link"), 0u);
+  EXPECT_EQ(sent.at("interlink.sender.cycles.idle"), 400u - p - 3);
+  EXPECT_EQ(sent.at("interlink.link1.cycles.moving"), p);
+  EXPECT_EQ(sent.at("interlink.link1.cycles.granting"), 1u);
+  EXPECT_EQ(sent.at("interlink.link1.flits_sent"), p);
+  EXPECT_EQ(came.at("interlink.link0.flits_received"), p);
+  EXPECT_EQ(came.at("interlink.ingress.cycles.taking"), p);
+  EXPECT_EQ(came.at("interlink.ingress.cycles.step"), 1u);
+  EXPECT_GT(came.at("interlink.link0.cycles.credit"), 0u);
+}
+
 // Section 11.6: a packet of p flits takes 2p + 3 cycles per source mesh, at best 0.48 flits a cycle.
 TEST(Interlink, PacketsTake2pPlus3) {
   for (const auto& [p, cycles] : {std::pair{2u, 7u}, {5u, 13u}, {9u, 21u}, {17u, 37u}, {32u, 67u}}) {

@@ -7,6 +7,30 @@
 namespace ktpu::memory::test {
 namespace {
 
+// Section 10.4: where the cycles of a copy of n contiguous words go. One run of each kind, so every element
+// is one cycle of walking, behind two on the way through the stages.
+TEST(Memory_S10_4_Cycles, ACopyOfOneRun) {
+  for (const unsigned n : {1u, 7u, 64u}) {
+    MoverBench bench;
+    Control control{};
+    control.coalesce = true;
+    bench.start(10, copy_of(0x1000, 0x8000, n), control);
+    bench.finish();
+    bench.engine.sync();
+    CounterArchive counters(bench.agent);
+    EXPECT_EQ(counters.at("mover.issue.cycles.walking"), n + 2);
+    EXPECT_EQ(counters.at("mover.issue.cycles.request") + counters.at("mover.issue.cycles.command") +
+                  counters.at("mover.issue.cycles.data"),
+              0u);
+    EXPECT_EQ(counters.at("mover.issue.cycles.step"), 4u);  // start, two closes, end
+    EXPECT_EQ(bench.engine.now() - counters.at("mover.issue.cycles.idle"),
+              counters.at("mover.issue.busy_cycles"));
+    EXPECT_EQ(counters.at("mover.writer.cycles.moving"), n);
+    EXPECT_GT(counters.at("mover.writer.cycles.data"), 0u);
+    EXPECT_GT(counters.at("mover.writer.cycles.answer"), 0u);
+  }
+}
+
 constexpr std::uint64_t kSource = 0x1000, kDestination = 0x80000;
 
 struct Result {

@@ -11,7 +11,8 @@ namespace ktpu::memory {
 
 namespace il = arch::interlink;
 
-void Ingress::reset() {
+void Ingress::reset(sim::Cycle start) {
+  cycles_.reset(start);
   busy_ = false;
   link_ = turn_ = 0;
   left_ = 0;
@@ -39,6 +40,7 @@ bool Ingress::take_write(const Beat& beat) {
 void Ingress::clock(sim::Cycle now, std::array<LinkPort, il::kLinks>& links, bool out_taken) {
   const std::uint32_t in_flight = in_flight_;  // as registered
   const bool write_done = wires_.w_taken, response = wires_.b;
+  IngressCycle did = busy_ ? IngressCycle::kArriving : waiting();
   if (wires_.aw_granted) wires_.aw_valid = false;
   if (out_taken) out_valid_ = false;
   bool word_loaded = false;
@@ -52,6 +54,7 @@ void Ingress::clock(sim::Cycle now, std::array<LinkPort, il::kLinks>& links, boo
       link_ = static_cast<std::uint8_t>(l);
       turn_ = static_cast<std::uint8_t>((l + 1) % il::kLinks);
       left_ = header_.beats;
+      did = IngressCycle::kStep;
       break;
     }
   } else if (links[link_].readable(now, il::kStops)) {
@@ -60,6 +63,7 @@ void Ingress::clock(sim::Cycle now, std::array<LinkPort, il::kLinks>& links, boo
     switch (header_.kind) {
       case il::Kind::kFlits:
         taken = !out_valid_;
+        did = IngressCycle::kMesh;
         if (taken) {
           const arch::Coord to = arch::Coord::from_node_byte(header_.txn);
           out_ = beat.data;
@@ -70,9 +74,11 @@ void Ingress::clock(sim::Cycle now, std::array<LinkPort, il::kLinks>& links, boo
         break;
       case il::Kind::kMemoryWrite:
         taken = word_loaded = take_write(beat);
+        did = IngressCycle::kMemory;
         break;
       default: {  // a doorbell: after every write before it has landed
         taken = in_flight == 0;
+        did = IngressCycle::kOrder;
         if (taken) {
           Doorbells& d = doorbells_[header_.source];
           ++d.received;
@@ -83,6 +89,7 @@ void Ingress::clock(sim::Cycle now, std::array<LinkPort, il::kLinks>& links, boo
       }
     }
     if (taken) {
+      did = IngressCycle::kTaking;
       links[link_].pop(now, il::kStops);
       busy_ = --left_ != 0;
     } else {
@@ -95,10 +102,13 @@ void Ingress::clock(sim::Cycle now, std::array<LinkPort, il::kLinks>& links, boo
     wires_.w_data = nullptr;
   if (response) --in_flight_;
   wires_.clear_events();
+  cycles_.enter(now, did);
+  cycles_.enter(now + 1, busy_ ? IngressCycle::kArriving : waiting());
 }
 
 void Ingress::visit(sim::Archive& archive) {
   archive.state("busy", busy_, 1);
+  cycles_.visit(archive);
   archive.state("link", link_, 1);
   archive.state("turn", turn_, 1);
   archive.state("left", left_, 6);

@@ -9,6 +9,7 @@
 
 #include "tlm/memory/dram_path.h"
 #include "tlm/memory/interlink/link_port.h"
+#include "tlm/memory/memory_cycles.h"
 
 namespace ktpu::memory {
 
@@ -21,7 +22,8 @@ class Ingress {
 
   // `port`: who is named in messages about the words.
   Ingress(unsigned mesh_id, arch::Coord port) : mesh_id_(mesh_id), port_(port) {}
-  void reset();
+  void reset(sim::Cycle start);
+  void sync(sim::Cycle now) { cycles_.sync(now); }
 
   // The flit in the injection register, null if none; `fresh` until it was shown.
   const arch::Flit* out() const { return out_valid_ ? &out_ : nullptr; }
@@ -44,6 +46,10 @@ class Ingress {
 
  private:
   bool take_write(const Beat& beat);
+  // What a cycle is in which no beat is taken or looked at, by its registers.
+  IngressCycle waiting() const {
+    return out_valid_ || in_flight_ != 0 ? IngressCycle::kLanding : IngressCycle::kIdle;
+  }
 
   unsigned mesh_id_;
   arch::Coord port_;
@@ -62,6 +68,7 @@ class Ingress {
   std::uint32_t in_flight_ = 0;  // writes without a response
 
   std::array<Doorbells, arch::interlink::kMeshes> doorbells_{};
+  sim::Attribution<IngressCycle, kIngressCycles> cycles_;
   std::uint64_t injected_ = 0, written_ = 0, rung_ = 0, blocked_ = 0;
 };
 

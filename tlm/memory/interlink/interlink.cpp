@@ -30,12 +30,18 @@ void Interlink::reset(sim::Cycle start) {
   doorbell_ = rung_ = {};
   taken_ = refused_ = nullptr;
   encapsulator_.reset();
-  sender_.reset();
-  for (LinkPort& link : links_) link.reset();
+  sender_.reset(start);
+  for (LinkPort& link : links_) link.reset(start);
   transit_.fill(false);
-  ingress_.reset();
+  ingress_.reset(start);
   burst_open_ = was_interleaved_ = false;
   next_ = sim::kNever;
+}
+
+void Interlink::sync(sim::Cycle now) {
+  sender_.sync(now);
+  for (LinkPort& link : links_) link.sync(now);
+  ingress_.sync(now);
 }
 
 void Interlink::drive() {
@@ -139,7 +145,7 @@ void Interlink::drop_transit(sim::Cycle now, LinkPort& from) {
   if (!from.readable(now, il::kForwarded)) return;
   const Beat& beat = from.head(il::kForwarded);
   if (beat.first()) no_way(now, il::unpack(beat.header).destination);
-  from.pop(now, il::kForwarded);
+  cut_off_ += from.pop(now, il::kForwarded);
 }
 
 void Interlink::no_way(sim::Cycle now, unsigned mesh) {
@@ -284,6 +290,8 @@ void Interlink::visit(sim::Archive& archive) {
   archive.state("burst_open", burst_open_, 1);
   archive.state("was_interleaved", was_interleaved_, 1);
   archive.counter("dropped", dropped_, "flits", "remote flits dropped because the interlink was disabled");
+  archive.counter("cut_off", cut_off_, "flits",
+                  "flits dropped on their way because no link leads on to their mesh");
   archive.counter("forwarded", forwarded_, "packets", "packets passed on from one link to the other");
   archive.counter("transit_blocked", transit_blocked_, "cycles",
                   "cycles in which a packet to be passed on waited for its link");

@@ -36,6 +36,7 @@ class Interlink {
     links_[link].connect(owner, out, in);
   }
   void reset(sim::Cycle start);
+  void sync(sim::Cycle now);
   void drive();
 
   // --- Inbound flits with the remote mark (section 2).
@@ -108,7 +109,7 @@ class Interlink {
   bool burst_open_ = false;     // its last flit has not come
   sim::Cycle next_ = 0;
 
-  std::uint64_t dropped_ = 0, forwarded_ = 0, transit_blocked_ = 0, interleaved_ = 0;
+  std::uint64_t cut_off_ = 0, dropped_ = 0, forwarded_ = 0, transit_blocked_ = 0, interleaved_ = 0;
   bool was_interleaved_ = false;
   sim::Cycle first_interleaved_ = 0;
   arch::Coord interleaved_by_, interleaved_into_;

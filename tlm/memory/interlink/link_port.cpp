@@ -20,7 +20,11 @@ void LinkPort::connect(sim::Unit& owner, BeatLink* out, BeatLink* in) {
   in->bind_receiver(owner);
 }
 
-void LinkPort::reset() {
+void LinkPort::reset(sim::Cycle start) {
+  cycles_.reset(start);
+  sends_flits_ = receives_flits_ = out_flit_ = next_flit_ = false;
+  pops_flits_.fill(false);
+  held_flits_ = 0;
   state_ = was_ = State::kRest;
   left_ = 0;
   turn_ = 0;
@@ -52,6 +56,7 @@ bool LinkPort::grant_credit(bool urgent) {
     owed_[c] -= header.txn;
     credit_beat_ = {{}, il::pack(header)};
     state_ = State::kCredit;
+    did_ = LinkCycle::kGranting;
     return true;
   }
   return false;
@@ -63,6 +68,7 @@ int LinkPort::arbitrate(const std::array<Request, kSources>& requests) {
     next_valid_ = true;
     ++credits_sent_;
     state_ = State::kRest;
+    did_ = LinkCycle::kCredit;
   }
   if (was_ != State::kRest || !connected()) return -1;
   if (grant_credit(true)) return -1;
@@ -78,12 +84,14 @@ int LinkPort::arbitrate(const std::array<Request, kSources>& requests) {
       }
       credit_[c] -= r.beats;
       state_ = State::kData;
+      did_ = LinkCycle::kGranting;
       source_ = static_cast<Source>(s);
       left_ = r.beats;
       turn_ = static_cast<std::uint8_t>((s + 1) % kSources);
       return static_cast<int>(s);
     }
   stalled_cycles_ += short_of_credit;
+  if (short_of_credit) did_ = LinkCycle::kNoCredit;
   grant_credit(false);
   return -1;
 }
@@ -93,18 +101,30 @@ void LinkPort::move(const Beat& beat) {
   next_valid_ = true;
   ++beats_sent_;
   packets_sent_ += beat.first();
+  did_ = LinkCycle::kMoving;
+  if (beat.first()) sends_flits_ = il::unpack(beat.header).kind == il::Kind::kFlits;
+  next_flit_ = sends_flits_;
+  flits_sent_ += sends_flits_;
   if (--left_ == 0) state_ = State::kRest;
 }
 
-void LinkPort::pop(sim::Cycle now, unsigned traffic_class) {
+bool LinkPort::pop(sim::Cycle now, unsigned traffic_class) {
+  const Beat& beat = buffers_[traffic_class].head();
+  bool& flits = pops_flits_[traffic_class];
+  if (beat.first()) flits = il::unpack(beat.header).kind == il::Kind::kFlits;
+  held_flits_ -= flits;
   buffers_[traffic_class].pop(now);
   ++popped_[traffic_class];
+  return flits;
 }
 
 void LinkPort::finish(sim::Cycle now, unsigned own_mesh) {
+  cycles_.enter(now, did_);
+  cycles_.enter(now + 1, LinkCycle::kIdle);  // else it runs then
   if (out_valid_) out_->sample_sent();
   out_valid_ = next_valid_;
-  next_valid_ = false;
+  out_flit_ = next_flit_;
+  next_valid_ = next_flit_ = false;
   if (in_valid_) {
     const il::Header header = il::unpack(in_beat_.header);
     if (in_beat_.first() && header.kind == il::Kind::kCredit) {
@@ -113,10 +133,13 @@ void LinkPort::finish(sim::Cycle now, unsigned own_mesh) {
     } else {
       if (in_beat_.first()) {
         in_class_ = header.destination == own_mesh ? il::kStops : il::kForwarded;
+        receives_flits_ = header.kind == il::Kind::kFlits;
         ++packets_received_;
       }
       buffers_[in_class_].push(now, in_beat_);
       ++beats_received_;
+      flits_received_ += receives_flits_;
+      held_flits_ += receives_flits_;
     }
   }
   in_valid_ = arriving();
@@ -125,6 +148,13 @@ void LinkPort::finish(sim::Cycle now, unsigned own_mesh) {
     owed_[c] += popped_[c];
     popped_[c] = 0;
   }
+}
+
+// Whether the input register holds a flit for a mesh.
+bool LinkPort::in_flit() const {
+  if (!in_valid_) return false;
+  if (!in_beat_.first()) return receives_flits_;
+  return il::unpack(in_beat_.header).kind == il::Kind::kFlits;
 }
 
 bool LinkPort::active() const {
@@ -151,6 +181,16 @@ void LinkPort::visit(sim::Archive& archive) {
     archive.state(fmt::format("owed{}", c), owed_[c], 8);
     buffers_[c].visit(archive, fmt::format("buffer{}", c));
   }
+  archive.state("sends_flits", sends_flits_, 1);
+  archive.state("receives_flits", receives_flits_, 1);
+  archive.state("out_flit", out_flit_, 1);
+  archive.computed("in_flit", in_flit(), 1);
+  for (unsigned c = 0; c < il::kClasses; ++c)
+    archive.state(fmt::format("pops_flits{}", c), pops_flits_[c], 1);
+  archive.state("held_flits", held_flits_, 16);
+  if (connected()) cycles_.visit(archive);
+  archive.counter("flits_sent", flits_sent_, "flits", "flits for other meshes put on the link");
+  archive.counter("flits_received", flits_received_, "flits", "flits for meshes taken from the link");
   archive.counter("beats_sent", beats_sent_, "beats", "beats of packets put on the link, credits left out");
   archive.counter("packets_sent", packets_sent_, "packets", "packets put on the link, credits left out");
   archive.counter("beats_received", beats_received_, "beats", "beats of packets taken from the link");

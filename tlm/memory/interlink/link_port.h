@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tlm/memory/interlink/beat.h"
+#include "tlm/memory/memory_cycles.h"
 #include "tlm/sim/fifo.h"
 #include "tlm/sim/unit.h"
 
@@ -31,11 +32,15 @@ class LinkPort {
   LinkPort();
   void connect(sim::Unit& owner, BeatLink* out, BeatLink* in);
   bool connected() const { return out_ != nullptr; }
-  void reset();
+  void reset(sim::Cycle start);
+  void sync(sim::Cycle now) { cycles_.sync(now); }
   void drive();
 
   // --- Output side, clock phase: begin(), arbitrate(), then move() if a source is moving.
-  void begin() { was_ = state_; }
+  void begin() {
+    was_ = state_;
+    did_ = state_ == State::kData ? LinkCycle::kStarved : LinkCycle::kIdle;
+  }
   // Decides what the link does next if it rests. Returns the source granted, -1 if none.
   int arbitrate(const std::array<Request, kSources>& requests);
   // The source whose beat is due in this cycle, -1: none. move() puts it into the output register.
@@ -50,7 +55,8 @@ class LinkPort {
   }
   const Beat& head(unsigned traffic_class) const { return buffers_[traffic_class].head(); }
   sim::Cycle readable_from(unsigned traffic_class) const { return buffers_[traffic_class].readable_from(); }
-  void pop(sim::Cycle now, unsigned traffic_class);
+  // Whether what leaves the buffer is a flit for a mesh.
+  bool pop(sim::Cycle now, unsigned traffic_class);
 
   // End of the clock phase: registers take what was decided and what is on the wires. `own_mesh` tells what
   // stops here.
@@ -81,6 +87,7 @@ class LinkPort {
   BeatLink* in_ = nullptr;
 
   State state_ = State::kRest, was_ = State::kRest;
+  LinkCycle did_ = LinkCycle::kIdle;  // in the present cycle
   Source source_ = Source::kLocal;
   std::uint32_t left_ = 0;  // beats of the packet still to move
   std::uint8_t turn_ = 0;   // source that goes first among equals
@@ -98,6 +105,15 @@ class LinkPort {
   std::array<std::uint32_t, arch::interlink::kClasses> owed_{};
   std::array<std::uint8_t, arch::interlink::kClasses> popped_{};  // in this cycle
 
+  // Beats that are flits for a mesh, which none may get lost of.
+  bool sends_flits_ = false, receives_flits_ = false;         // the packet that leaves, that arrives
+  bool out_flit_ = false, next_flit_ = false;                 // the output register holds one, now and then
+  std::array<bool, arch::interlink::kClasses> pops_flits_{};  // the packet that is read from a buffer
+  std::uint32_t held_flits_ = 0;                              // in the buffers
+  bool in_flit() const;
+
+  sim::Attribution<LinkCycle, kLinkCycles> cycles_;
+  std::uint64_t flits_sent_ = 0, flits_received_ = 0;
   std::uint64_t beats_sent_ = 0, packets_sent_ = 0, beats_received_ = 0, packets_received_ = 0;
   std::uint64_t credits_sent_ = 0, credits_received_ = 0, stalled_cycles_ = 0;
 };

@@ -9,7 +9,8 @@ namespace ktpu::memory {
 
 namespace il = arch::interlink;
 
-void Sender::reset() {
+void Sender::reset(sim::Cycle start) {
+  cycles_.reset(start);
   state_ = State::kIdle;
   granted_ = first_ = false;
   left_ = 0;
@@ -79,15 +80,35 @@ bool Sender::fetch(sim::Cycle now, Encapsulator& encapsulator, WriteSplit& write
   return true;
 }
 
+// Of the present cycle, before anything changes.
+SenderCycle Sender::doing(bool moved) const {
+  switch (state_) {
+    case State::kIdle:
+      return SenderCycle::kIdle;
+    case State::kOffer:
+      return SenderCycle::kStep;
+    case State::kDrop:
+      return SenderCycle::kDropping;
+    case State::kSend:
+      return moved ? SenderCycle::kSending : granted_ ? SenderCycle::kStep : SenderCycle::kLink;
+  }
+  return SenderCycle::kIdle;
+}
+
 bool Sender::clock(sim::Cycle now, bool moved, const Way& way, Encapsulator& encapsulator, WriteSplit& writes,
                    Doorbell& doorbell) {
   bool dropped = false;
+  SenderCycle did = doing(moved);
   switch (state_) {
     case State::kIdle:
       choose(way, encapsulator, writes, doorbell);
+      if (state_ != State::kIdle) did = SenderCycle::kStep;
       break;
     case State::kOffer:
-      if (!fetch(now, encapsulator, writes)) break;
+      if (!fetch(now, encapsulator, writes)) {
+        did = SenderCycle::kWord;
+        break;
+      }
       state_ = reachable_ ? State::kSend : State::kDrop;
       dropped = !reachable_;
       first_ = true;
@@ -113,11 +134,15 @@ bool Sender::clock(sim::Cycle now, bool moved, const Way& way, Encapsulator& enc
       granted_ = false;
       break;
   }
+  cycles_.enter(now, did);
+  if (state_ == State::kIdle) cycles_.enter(now + 1, SenderCycle::kIdle);  // else it runs then
   return dropped;
 }
 
 void Sender::visit(sim::Archive& archive) {
   archive.state("state", state_, 2);
+  cycles_.visit(archive);
+  archive.computed("flits_moved", flits_moved(), 6);
   archive.state("from", from_, 2);
   archive.state("kind", header_.kind, 4);
   archive.state("destination", header_.destination, 2);

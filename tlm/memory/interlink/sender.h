@@ -10,6 +10,7 @@
 #include "tlm/memory/interlink/encapsulator.h"
 #include "tlm/memory/interlink/link_port.h"
 #include "tlm/memory/interlink/write_split.h"
+#include "tlm/memory/memory_cycles.h"
 
 namespace ktpu::memory {
 
@@ -17,7 +18,8 @@ class Sender {
  public:
   // `quirks`: I1 as in the reference.
   explicit Sender(bool quirks) : quirks_(quirks) {}
-  void reset();
+  void reset(sim::Cycle start);
+  void sync(sim::Cycle now) { cycles_.sync(now); }
 
   // --- Registers of the present cycle.
   // What this mesh asks of `link`.
@@ -56,6 +58,11 @@ class Sender {
     kDrop,   // no link leads there: a beat a cycle goes nowhere
   };
   enum class From : std::uint8_t { kFlits, kWrite, kDoorbell };
+  SenderCycle doing(bool moved) const;
+  // Flits of the packet on its way that have left the encapsulator's count behind.
+  std::uint32_t flits_moved() const {
+    return state_ >= State::kSend && from_ == From::kFlits ? header_.beats - left_ : 0;
+  }
   void choose(const Way& way, Encapsulator& encapsulator, WriteSplit& writes, Doorbell& doorbell);
   bool fetch(sim::Cycle now, Encapsulator& encapsulator, WriteSplit& writes);
 
@@ -70,6 +77,7 @@ class Sender {
   bool first_ = false;  // no beat has moved yet
   std::uint32_t left_ = 0;
   arch::Flit word_{};
+  sim::Attribution<SenderCycle, kSenderCycles> cycles_;
   std::uint64_t doorbells_ = 0, writes_ = 0, flits_ = 0, dropped_ = 0, single_flits_ = 0;
   sim::Cycle first_single_ = 0;
 };
