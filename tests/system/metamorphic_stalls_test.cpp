@@ -164,7 +164,7 @@ TEST(UnlimitedResource, ACrossingForAllFlitsRefusesNone) {
   const arch::Program program = example_program("matmul_256x256x256");
   const auto with = [&](unsigned depth) {
     return refused("cdc",
-                   {"clocks={fabric: 300, cluster: 30, vector: 350}",
+                   {"clocks={fabric: 300, cluster: 30, vector: 350, dram: 300}",
                     fmt::format("meshes.0.units.mat.crossing={{depth: {}}}", depth)},
                    program, "crossing@1,1.in");
   };

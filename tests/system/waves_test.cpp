@@ -89,8 +89,8 @@ TEST_F(Waves, EachClockHasItsOwnEdges) {
 TEST_F(Waves, TheLastCyclesOfSeveralClocksAreThoseOfAFile) {
   const std::vector<std::string> machines[] = {
       {"-t", "cdc"},
-      {"-t", "cdc", "--set", "clocks={fabric: 300, cluster: 70, vector: 350}"},
-      {"-t", "cdc", "--set", "clocks={fabric: 100, cluster: 200, vector: 500}"}};
+      {"-t", "cdc", "--set", "clocks={fabric: 300, cluster: 70, vector: 350, dram: 400}"},
+      {"-t", "cdc", "--set", "clocks={fabric: 100, cluster: 200, vector: 500, dram: 250}"}};
   for (const auto& machine : machines)
     for (const unsigned end : {3000u, 60u})
       for (const char* skip : {"", "--no-idle-skip"}) {
