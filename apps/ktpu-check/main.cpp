@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/ktpu-check/check_file.h"
+#include "apps/ktpu-check/replay_files.h"
 #include "arch/error.h"
 
 namespace {
@@ -78,18 +79,48 @@ int main(int argc, char** argv) {
   app.name("ktpu-check");
   std::vector<std::string> files;
   std::size_t shown = 8;
+  bool replay = false;
+  std::string export_folder, quirks = "reference";
+  ktpu::check::ReplayOptions replay_options;
   app.add_option("FILE", files,
                  "Recorded files, or folders of them; the kind follows from folder, name and fields")
       ->required()
       ->check(CLI::ExistingPath);
   app.add_option("--differences", shown, "Differences to print per file")->capture_default_str();
+  auto* replay_flag = app.add_flag("--replay", replay,
+                                   "Run compiled kernels (vectors/compiler/live) on the machine and hold the "
+                                   "outputs against FP64. One line each: "
+                                   "outcome; machine cycles (each round from its first kick to the last "
+                                   "signal or DRAM write beat before the next "
+                                   "round's, summed; no staging, no waits) and total cycles; quirks met; "
+                                   "largest absolute error and what is allowed "
+                                   "(1.25 times the file's max_abs_err_vs_float64 and one FP16 ulp of the "
+                                   "largest value); verdict. An error beyond it "
+                                   "is fine only if its cause is found: a quirk (gone with --quirks none) or "
+                                   "a stale read (gone with --quiet 256)");
+  auto* export_option = app.add_option(
+      "--export", export_folder, "Write compiled kernels as program files for ktpu-sim below this folder");
+  app.add_option("--quiet", replay_options.import.quiet_cycles,
+                 "With --replay or --export: cycles without DRAM traffic that the host waits for between "
+                 "rounds; 0: it "
+                 "does not wait")
+      ->check(CLI::Range(0u, 1'000'000u))
+      ->capture_default_str();
+  app.add_option("--quirks", quirks, "With --replay: of all nodes")
+      ->check(CLI::IsMember({"reference", "none"}))
+      ->capture_default_str();
+  replay_flag->excludes(export_option);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int status = app.exit(error);
     return status == 0 ? 0 : static_cast<int>(ExitStatus::kUserError);
   }
+  if (quirks == "none") replay_options.quirks = ktpu::topo::Quirks::kNone;
   try {
+    if (replay) return static_cast<int>(ktpu::check::replay_files(expand(files), replay_options));
+    if (!export_folder.empty())
+      return static_cast<int>(ktpu::check::export_files(expand(files), replay_options, export_folder));
     return run(files, shown);
   } catch (const ktpu::arch::UserError& error) {
     fmt::print(stderr, "ktpu-check: {}\n", error.what());

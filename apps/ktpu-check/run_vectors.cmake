@@ -1,31 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs ktpu-check over one group of recorded files: cmake -DCHECK=... -DGROUP=... -DDEFAULT_VECTORS=... -P this
+# Runs ktpu-check over a folder of recorded files:
+# cmake -DCHECK=... -DGROUP=formats [-DOPTIONS=--replay] -DDEFAULT_VECTORS=... -P this
 if(DEFINED ENV{KTPU_VECTORS})
   set(vectors "$ENV{KTPU_VECTORS}")
 else()
   get_filename_component(vectors "${DEFAULT_VECTORS}" ABSOLUTE)
 endif()
-if(NOT IS_DIRECTORY "${vectors}")
-  message("vectors not found: ${vectors}")
-  return()
-endif()
-
-set(patterns_formats formats/*.jsonl)
-set(patterns_rtl)
-foreach(name noc cycles_cluster cycles_dispatch cycles_matmul cycles_mesh8 cycles_mover vectors_acc vectors_matmul vectors_quant)
-  list(APPEND patterns_rtl rtl/${name}.jsonl)
-endforeach()
-set(patterns_programs programs/*/matmul/*.json programs/mesh8/conv/16x16x32x16.json programs/mesh8/conv/8x8x32x32.json
-    programs/small/conv/4x4x32x8.json)
-
-list(TRANSFORM patterns_${GROUP} PREPEND "${vectors}/" OUTPUT_VARIABLE patterns)
-file(GLOB files ${patterns})
-list(SORT files)
-if(NOT files)
+if(NOT IS_DIRECTORY "${vectors}/${GROUP}")
   message("vectors not found: ${vectors}/${GROUP}")
   return()
 endif()
-execute_process(COMMAND "${CHECK}" ${files} RESULT_VARIABLE status)
+execute_process(COMMAND "${CHECK}" ${OPTIONS} "${vectors}/${GROUP}" RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "ktpu-check ended with ${status}")
 endif()

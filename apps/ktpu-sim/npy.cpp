@@ -9,6 +9,7 @@
 #include <regex>
 
 #include "arch/error.h"
+#include "arch/program/image.h"
 #include "arch/program/validate.h"
 
 namespace ktpu::apps {
@@ -32,17 +33,6 @@ T load(const std::uint8_t* from) {
 
 }  // namespace
 
-double fp16_to_double(std::uint16_t bits) {
-  const int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
-  double value;
-  if (exponent == 31) {
-    value = mantissa == 0 ? HUGE_VAL : NAN;
-  } else {
-    value = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25);
-  }
-  return (bits >> 15) != 0 ? -value : value;
-}
-
 std::size_t NpyArray::element_bytes() const { return static_cast<std::size_t>(std::stoul(descr.substr(2))); }
 
 std::size_t NpyArray::size() const {
@@ -54,7 +44,7 @@ std::size_t NpyArray::size() const {
 double NpyArray::number(std::size_t i) const {
   const std::uint8_t* p = data.data() + i * element_bytes();
   const std::string type = descr.substr(1);
-  if (type == "f2") return fp16_to_double(load<std::uint16_t>(p));
+  if (type == "f2") return arch::fp16_to_double(load<std::uint16_t>(p));
   if (type == "f4") return load<float>(p);
   if (type == "f8") return load<double>(p);
   if (type == "u1" || type == "b1") return *p;

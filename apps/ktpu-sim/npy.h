@@ -25,6 +25,4 @@ struct NpyArray {
 NpyArray read_npy(const std::string& path);
 void write_npy(const std::string& path, const NpyArray& array);
 
-double fp16_to_double(std::uint16_t bits);
-
 }  // namespace ktpu::apps

@@ -47,6 +47,17 @@ std::vector<std::uint8_t> to_bytes(const std::vector<std::uint16_t>& values) {
 
 }  // namespace
 
+double fp16_to_double(std::uint16_t bits) {
+  const int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
+  double value;
+  if (exponent == 31) {
+    value = mantissa == 0 ? HUGE_VAL : NAN;
+  } else {
+    value = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25);
+  }
+  return (bits >> 15) != 0 ? -value : value;
+}
+
 std::uint16_t double_to_fp16(double value) {
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 48 & 0x8000);

@@ -27,5 +27,6 @@ std::vector<std::uint16_t> lcg_values(const ImageLcg& lcg);
 
 // Nearest FP16 to a double, ties to even; overflow gives infinity.
 std::uint16_t double_to_fp16(double value);
+double fp16_to_double(std::uint16_t bits);
 
 }  // namespace ktpu::arch

@@ -14,7 +14,8 @@ constexpr std::uint64_t kBatchAlign = 2048;  // bytes between batch blocks, comp
 
 [[noreturn]] void unknown(std::string_view key) {
   throw UserError::make(
-      "unknown layout \"{}\": use flat, entry:GxB, tile:IxJ:MxN, bias:N, or batchC: before one", key);
+      "unknown layout \"{}\": use flat, entry:GxB, tile:IxJ:MxN, bias:N, conv:1:G, or batchC: before one",
+      key);
 }
 
 // Reads a number 1..65535 at the front of `rest` and removes it.
@@ -50,9 +51,14 @@ TensorLayout::TensorLayout(std::string_view key, std::span<const std::uint32_t> 
     rest.remove_prefix(5);
     batch = number(rest, key);
     expect(rest, ":", key);
-    if (shape.size() < 2 || shape[0] != batch)
-      throw UserError::make("layout \"{}\" wants a shape whose first dimension is {}", key, batch);
-    shape = shape.subspan(1);
+    std::uint64_t blocks = 1;
+    do {
+      if (shape.size() < 2 || blocks * shape[0] > batch)
+        throw UserError::make("layout \"{}\" wants a shape whose first dimensions multiply to {}", key,
+                              batch);
+      blocks *= shape[0];
+      shape = shape.subspan(1);
+    } while (blocks < batch);
   }
   if (shape.empty()) throw UserError::make("layout \"{}\": the shape is empty", key);
   // A matrix: the last dimension is the columns, all others together the rows.
@@ -93,6 +99,24 @@ TensorLayout::TensorLayout(std::string_view key, std::span<const std::uint32_t> 
     if (rows_ != 1)
       throw UserError::make("layout \"{}\" is for a vector, the tensor has {} rows", key, rows_);
     block_elements_ = bounded(round_up(columns_, 4 * p0_), 4, key);
+  } else if (rest.starts_with("conv:")) {
+    kind_ = Kind::kConv;
+    rest.remove_prefix(5);
+    p0_ = number(rest, key);
+    expect(rest, ":", key);
+    p1_ = number(rest, key);
+    if (p0_ != 1) unknown(key);
+    if (shape.size() != 3 || columns_ % 32 != 0)
+      throw UserError::make("layout \"{}\" wants a shape [height, width, channels] of whole 32 channels",
+                            key);
+    const std::uint64_t height = shape[0];
+    width_ = shape[1];
+    const std::uint64_t row = width_ + 2;
+    plane_ = round_up(bounded(height + 2, row, key), 4);
+    const std::uint64_t swept = round_up((height - 1) * row + width_, 4 * p1_);
+    const std::uint64_t reach = swept + 2 * row + 2;  // behind the last tap of the last tile
+    const std::uint64_t tail = reach > plane_ ? round_up(reach - plane_, 4) : 0;
+    block_elements_ = bounded(bounded(columns_ / 32, plane_, key) + tail, 32, key);
   } else {
     unknown(key);
   }
@@ -140,6 +164,14 @@ std::int64_t TensorLayout::inner_source(std::uint64_t i) const {
     case Kind::kBias:
       column = i / 16 * 4 + i % 4;
       break;
+    case Kind::kConv: {  // memory order: block of channels, position, channel
+      const std::uint64_t position = i / 32 % plane_, wide = width_ + 2;
+      const std::uint64_t y = position / wide, x = position % wide;  // of the picture with its rim
+      if (y == 0 || x == 0 || x > width_) return -1;
+      row = (y - 1) * width_ + (x - 1);
+      column = i / 32 / plane_ * 32 + i % 32;
+      break;
+    }
   }
   if (row >= rows_ || column >= columns_) return -1;
   return static_cast<std::int64_t>(row * columns_ + column);

@@ -6,7 +6,10 @@
 //                       runs of G*B entries contiguous
 //   tile:IxJ:MxN        I x J instances of M x N sub-tiles of 4x4: what a DRAIN writes
 //   bias:N              a vector, each 4 values repeated 4 times, padded to 4*N
-//   batchC:<key>        C blocks of the inner layout, outermost dimension first
+//   conv:1:G            [H][W][C] for a 3x3 convolution with a rim of 1, swept in tiles of G groups of 4
+//                       positions: blocks of 32 channels, each the rows of W + 2 pixels with the rim as
+//                       zeros, then zeros as far as the last tap of the last tile reads
+//   batchC:<key>        C blocks of the inner layout; the outermost dimensions whose product is C count them
 #pragma once
 
 #include <cstdint>
@@ -31,12 +34,13 @@ class TensorLayout {
   std::vector<std::uint8_t> unpack(std::span<const std::uint8_t> memory) const;
 
  private:
-  enum class Kind { kFlat, kEntry, kTile, kBias };
+  enum class Kind { kFlat, kEntry, kTile, kBias, kConv };
   std::int64_t inner_source(std::uint64_t i) const;
 
   Kind kind_ = Kind::kFlat;
   std::uint64_t rows_ = 1, columns_ = 1;             // of one batch block
   std::uint64_t p0_ = 1, p1_ = 1, p2_ = 1, p3_ = 1;  // numbers of the key, in order
+  std::uint64_t width_ = 0, plane_ = 0;              // conv: pixels a row, positions a block of channels
   std::uint64_t padded_columns_ = 1;
   std::uint64_t block_elements_ = 0;  // memory elements of one batch block without the padding between blocks
   std::uint64_t block_stride_ = 0;    // memory elements from block to block

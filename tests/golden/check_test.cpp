@@ -116,11 +116,7 @@ TEST_F(CheckFile, LaterKindsAreRefusedByNameAndNotEqual) {
   const struct {
     const char* name;
     const char* text;
-  } files[]{{"rtl/cycles_vector.jsonl", R"({"kernel":"add","vl":16,"instr_cycles":[]})"},
-            {"rtl/vectors_valu.jsonl", R"({"op":"mov"})"},
-            {"rtl/vectors_veckernel.jsonl", R"({"kernel":"add"})"},
-            {"vector/fma.jsonl", R"({"op":"fma","a":"0","r":"0"})"},
-            {"controller/random.jsonl", R"({"rl":1,"wl":1,"quirks":[]})"},
+  } files[]{{"controller/random.jsonl", R"({"rl":1,"wl":1,"quirks":[]})"},
             {"compiler/live/matmul/x.json", R"({"id":"x","path":"y"})"}};
   for (const auto& file : files) {
     const FileResult result = run(file.name, file.text);

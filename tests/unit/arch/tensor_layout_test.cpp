@@ -57,6 +57,37 @@ TEST(TensorLayout, BatchBlocksStandAt2048ByteSteps) {
   EXPECT_EQ(layout.source(1024), 15);
 }
 
+TEST(TensorLayout, LeadingDimensionsOfABatchMultiply) {
+  const TensorLayout layout("batch6:flat", Shape{2, 3, 4, 4});
+  EXPECT_EQ(layout.elements(), 6 * 1024u);
+  EXPECT_EQ(layout.source(5 * 1024), 5 * 16);
+  EXPECT_THROW(TensorLayout("batch6:flat", Shape{4, 3, 4, 4}), UserError);
+  EXPECT_THROW(TensorLayout("batch6:flat", Shape{2, 3}), UserError);
+}
+
+// compiler.md section 9: pixel (y, x) at position (y + 1) (W + 2) + x + 1 of each block of 32 channels.
+TEST(TensorLayout, ConvPlacesPixelsInAPlaneWithARim) {
+  for (const auto& [h, w, c, g, bytes] : {std::array{4u, 4u, 32u, 4u, 3072u},
+                                          {12u, 10u, 32u, 8u, 12032u},
+                                          {6u, 5u, 64u, 4u, 7680u},
+                                          {8u, 8u, 32u, 16u, 9728u}}) {
+    const TensorLayout layout(fmt::format("conv:1:{}", g), Shape{h, w, c});
+    EXPECT_EQ(2 * layout.elements(), bytes);  // sizes of vectors/compiler/live/conv
+    const std::uint64_t wide = w + 2, plane = ((h + 2) * wide + 3) / 4 * 4;
+    std::uint64_t found = 0;
+    for (std::uint64_t i = 0; i < layout.elements(); ++i) found += layout.source(i) >= 0;
+    EXPECT_EQ(found, h * w * c);
+    for (std::uint64_t y = 0; y < h; ++y)
+      for (std::uint64_t x = 0; x < w; ++x)
+        for (std::uint64_t q = 0; q < c; ++q) {
+          const std::uint64_t index = (q / 32 * plane + (y + 1) * wide + x + 1) * 32 + q % 32;
+          ASSERT_EQ(layout.source(index), static_cast<std::int64_t>((y * w + x) * c + q));
+        }
+  }
+  EXPECT_THROW(TensorLayout("conv:1:4", Shape{4, 4, 16}), UserError);
+  EXPECT_THROW(TensorLayout("conv:2:4", Shape{4, 4, 32}), UserError);
+}
+
 TEST(TensorLayout, PackAndUnpackInvert) {
   for (const char* key :
        {"flat", "entry:2x1", "entry:3x2", "tile:2x1:2x9", "batch3:entry:1x1", "batch3:tile:1x1:1x9"}) {
@@ -76,7 +107,8 @@ TEST(TensorLayout, RefusesByName) {
                           "tile:1x1", "batch:flat", "batch2flat", "entry:99999x1"})
     EXPECT_TRUE(error(key, {2, 4}).find("unknown layout") != std::string::npos) << key;
   EXPECT_EQ(error("tile:1x1:1x1", {5, 4}), "layout \"tile:1x1:1x1\" holds 4x4 values, the tensor has 5x4");
-  EXPECT_EQ(error("batch3:flat", {2, 4}), "layout \"batch3:flat\" wants a shape whose first dimension is 3");
+  EXPECT_EQ(error("batch3:flat", {2, 4}),
+            "layout \"batch3:flat\" wants a shape whose first dimensions multiply to 3");
   EXPECT_EQ(error("bias:1", {2, 4}), "layout \"bias:1\" is for a vector, the tensor has 2 rows");
   EXPECT_EQ(error("flat", {2, 0}), "layout \"flat\": the shape holds a dimension of 0");
   EXPECT_EQ(error("flat", {}), "layout \"flat\": the shape is empty");

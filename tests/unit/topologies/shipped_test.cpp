@@ -20,8 +20,9 @@ std::map<std::string, unsigned> ports_of(const Machine& m) {
 
 TEST(Shipped, AllReadAndSayWhereNorthIs) {
   const std::vector<std::string> names = shipped_names({kFolder});
-  EXPECT_EQ(names, (std::vector<std::string>{"cdc", "mesh1", "mesh8", "noc14x14", "noc3x3", "noc8x8", "quad",
-                                             "reference_mesh8", "reference_small", "staged"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"cdc", "mesh1", "mesh8", "noc14x14", "noc3x3", "noc8x8", "quad",
+                                      "reference_6c4v", "reference_mesh8", "reference_small", "staged"}));
   for (const std::string& name : names) {
     EXPECT_EQ(read_file(name, {}, {kFolder}).name, name);
     std::ifstream in(kFolder + name + ".yaml");
@@ -87,6 +88,32 @@ TEST(Shipped, ReferenceMesh8) {  // vectors/rtl/README.md, cycles_mesh8
   EXPECT_TRUE(mesh.dram->wrap);
   for (const Node& node : mesh.nodes) EXPECT_EQ(node.adapter.has_value(), uses_memory_port(node.kind()));
   EXPECT_EQ(m.host.kind, HostKind::kScript);
+}
+
+TEST(Shipped, Reference6c4v) {  // compiler.md section 2, "sim 6+4"
+  const Machine m = read_file(kFolder + "reference_6c4v.yaml");
+  const Mesh& mesh = m.meshes[0];
+  EXPECT_EQ(mesh.hi, (Coord{2, 3}));
+  EXPECT_EQ(mesh.routers.size(), 6u);
+  EXPECT_EQ(ports_of(m), (std::map<std::string, unsigned>{{"cluster@1,1", 0},
+                                                          {"cluster@2,1", 0},
+                                                          {"cluster@1,2", 1},
+                                                          {"cluster@2,2", 1},
+                                                          {"cluster@1,3", 1},
+                                                          {"cluster@2,3", 1},
+                                                          {"vector@1,0", 0},
+                                                          {"vector@2,0", 0},
+                                                          {"vector@1,4", 1},
+                                                          {"vector@2,4", 1}}));
+  EXPECT_EQ(mesh.ports, (std::vector<Coord>{{0, 1}, {0, 2}}));
+  EXPECT_EQ(*mesh.node_at({1, 1})->get<MatmulCluster>(), MatmulCluster{});
+  EXPECT_EQ(*mesh.node_at({1, 0})->get<VectorCore>(), VectorCore{});
+  EXPECT_EQ(mesh.dram->bus_bits, 512u);
+  EXPECT_EQ(mesh.dram->base, 0x80000000u);
+  EXPECT_EQ(mesh.dram->simple, DramSimple{});
+  EXPECT_EQ(*mesh.agent, Agent{});
+  for (const Node& node : mesh.nodes) EXPECT_FALSE(node.adapter.has_value());
+  EXPECT_EQ(m.host.kind, HostKind::kCommandEngine);
 }
 
 TEST(Shipped, Mesh8) {
