@@ -39,6 +39,7 @@ std::string VectorCore::instruction_text() const {
 }
 
 void VectorCore::hit(QuirkId id, Cycle cycle, std::uint64_t count) {
+  if (!params_.quirks) return;
   noc::QuirkHits& hits = quirks_hit_[static_cast<std::size_t>(id)];
   if (hits.count == 0) {
     hits.id = id;
@@ -51,7 +52,7 @@ void VectorCore::hit(QuirkId id, Cycle cycle, std::uint64_t count) {
 // Quirk V7 is met in the lanes.
 void VectorCore::note_wrapped() {
   const LaneArray::Wrapped wrapped = lanes_.take_wrapped();
-  if (params_.quirks) hit(QuirkId::kV7, wrapped.first, wrapped.count);
+  hit(QuirkId::kV7, wrapped.first, wrapped.count);
 }
 
 std::vector<noc::QuirkHits> VectorCore::quirk_hits() const {

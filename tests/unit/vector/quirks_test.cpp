@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// vector.md section 14 and quirks.md, V1 to V12: as the reference does it, and as intended.
+#include "tests/unit/vector/kernel_bench.h"
+
+namespace ktpu::test {
+namespace {
+
+using arch::QuirkId;
+
+void integers(KernelBench& b, unsigned words) {
+  for (unsigned i = 0; i < words; ++i) b.rig().memory[0x1000 / 32 + i] = halves(16 * i);
+  b.walk({0, 0x1000, 32, words});
+  b.walk({1, 0, 1, words});
+}
+
+class Quirk : public testing::TestWithParam<bool> {
+ protected:
+  bool reference() const { return GetParam(); }
+  KernelBench b{GetParam()};
+  void expect_hits(QuirkId id) {
+    if (reference())
+      EXPECT_GT(b.hits(id), 0u);
+    else
+      EXPECT_EQ(b.hits(id), 0u);
+  }
+};
+
+TEST_P(Quirk, V1TheWalkOfAnFp32StoreLags) {
+  integers(b, 1);
+  b.walk({2, 100, 1, 2});
+  b.run(Kernel().fill(0, 0).bar().length(16).load(1, 1).store(1, 2, 2).halt());
+  const std::uint64_t low = 0x3F80000000000000;   // elements 0 and 1: 0.0, 1.0
+  const std::uint64_t high = 0x4110000041000000;  // elements 8 and 9
+  EXPECT_EQ(b.core().l1(100)[0], reference() ? high : low);
+  EXPECT_EQ(b.core().l1(101)[0], reference() ? 0 : high);
+  expect_hits(QuirkId::kV1);
+}
+
+TEST_P(Quirk, V2AConversionIsOneReadBehind) {
+  integers(b, 2);
+  b.run(Kernel()
+            .fill(0, 0)
+            .bar()
+            .length(32)
+            .load(1, 1)
+            .seti(2, kThree)
+            .spread(3, 2)
+            .op(VectorOpcode::kVmov, 4, 3)  // reads v3 last
+            .convert(5, 1, 1)
+            .halt());
+  EXPECT_EQ(b.core().element(5, 1), reference() ? kThree : kOne);
+  EXPECT_EQ(b.core().element(5, 17), reference() ? kOne : 0x418800u);  // 17.0
+  expect_hits(QuirkId::kV2);
+}
+
+TEST_P(Quirk, V3APredicateIsReadBeforeItsCompareHasWrittenIt) {
+  integers(b, 1);
+  const auto result = b.run(Kernel()
+                                .fill(0, 0)
+                                .bar()
+                                .length(16)
+                                .load(1, 1)
+                                .seti(2, kThree)
+                                .spread(3, 2)
+                                .compare(VectorOpcode::kVcmplt, 0, 1, 3)
+                                .masked(VectorOpcode::kVmov, 5, 1, 0, 1)
+                                .halt());
+  ASSERT_EQ(result.code, 0u);
+  EXPECT_EQ(b.core().element(5, 2), reference() ? 0 : kTwo);
+  expect_hits(QuirkId::kV3);
+}
+
+TEST_P(Quirk, V3NotWithEnoughBetween) {
+  integers(b, 1);
+  b.run(Kernel()
+            .fill(0, 0)
+            .bar()
+            .length(16)
+            .load(1, 1)
+            .seti(2, kThree)
+            .spread(3, 2)
+            .compare(VectorOpcode::kVcmplt, 0, 1, 3)
+            .seti(6, 0)
+            .seti(6, 0)
+            .masked(VectorOpcode::kVmov, 5, 1, 0, 1)
+            .halt());
+  EXPECT_EQ(b.core().element(5, 2), kTwo) << "two VSETI suffice (section 12.4)";
+  EXPECT_EQ(b.hits(QuirkId::kV3), 0u);
+}
+
+TEST_P(Quirk, V4AnyUsesThePredicateNumberOfTheInstructionBefore) {
+  integers(b, 1);
+  b.run(Kernel()
+            .fill(0, 0)
+            .bar()
+            .length(16)
+            .load(1, 1)
+            .seti(2, kThree)
+            .spread(3, 2)
+            .compare(VectorOpcode::kVcmplt, 1, 1, 3)
+            .mode(VectorMode::kFlat)
+            .reduce(ReduceKind::kAny, 7, 0, 0, 2)  // P2 is all zero, P1 is not
+            .reduce(ReduceKind::kAny, 8, 0, 0, 2)
+            .halt());
+  EXPECT_EQ(b.core().scalar(7), reference() ? kOne : 0u);
+  EXPECT_EQ(b.core().scalar(8), 0u) << "its own number counts for the next one";
+  expect_hits(QuirkId::kV4);
+}
+
+TEST_P(Quirk, V5TheWriteBackOfExpsumIsMasked) {
+  integers(b, 1);
+  b.run(Kernel()
+            .fill(0, 0)
+            .bar()
+            .length(16)
+            .load(1, 1)
+            .masked(VectorOpcode::kVmov, 5, 1, 0, 1)  // leaves pm = 1 behind; P0 is all zero
+            .mode(VectorMode::kTree)
+            .reduce(ReduceKind::kExpsum, 7, 1, 6)
+            .halt());
+  EXPECT_EQ(b.core().element(6, 1), reference() ? 0 : kTwo);
+  expect_hits(QuirkId::kV5);
+}
+
+TEST_P(Quirk, V6ADeepGroupOfEightChunksIsUnprotected) {
+  integers(b, 8);
+  Kernel k;
+  k.fill(0, 0).bar().length(128).load(1, 1).mode(VectorMode::kD4);
+  for (unsigned round = 0; round < 2; ++round)  // v2 = v1 + 3, then v3 = v2 + 3
+    for (unsigned t = 0; t < 4; ++t)
+      k.stage(VectorOpcode::kVadd, 2 + round, t == 0 ? kV : kC, 1 + round, kK, 0, kK, t == 0 ? 0 : 1);
+  b.run(k.halt());
+  expect_hits(QuirkId::kV6);
+  EXPECT_EQ(b.core().element(2, 0), kThree);
+  // 3 + 3, or, of a v2 that was read before it was written, 0 + 3.
+  EXPECT_EQ(b.core().element(3, 0), reference() ? kThree : 0x40C000u);
+}
+
+TEST_P(Quirk, V7Exp2Wraps) {
+  b.run(Kernel().length(16).seti(1, 0x434800).spread(2, 1).op(VectorOpcode::kVexp2, 3, 2).halt());
+  EXPECT_EQ(b.core().element(3, 0), reference() ? 0x238000u : 0x7F8000u);
+  if (reference()) {
+    EXPECT_EQ(b.hits(QuirkId::kV7), 16u) << "each operand";
+  }
+  expect_hits(QuirkId::kV7);
+}
+
+TEST_P(Quirk, V9ArithmeticInTreeMode) {
+  Kernel k;
+  k.length(16).mode(VectorMode::kTree);
+  for (unsigned t = 0; t < 4; ++t) k.stage(VectorOpcode::kVadd, 2, t == 0 ? kV : kC, 0);
+  k.mode(VectorMode::kFlat).op(VectorOpcode::kVmov, 3, 2).halt();
+  const auto result = b.run(k, 5'000);
+  if (reference()) {
+    EXPECT_FALSE(result.completed) << "the next user of v2 waits for ever";
+    EXPECT_FALSE(b.core().waits(b.rig().now()).empty());
+  } else {
+    EXPECT_EQ(result.code, 4u);
+    EXPECT_EQ(result.arg, 4u);
+  }
+  expect_hits(QuirkId::kV9);
+}
+
+TEST_P(Quirk, V10WordsOfAGroupAreNotCheckedToBeArithmetic) {
+  // 0x12 acts as VINV.
+  VectorWord w = word(VectorOpcode::kVmov);
+  w.sa = kC;
+  w.sb = w.sc = kK;
+  w.vd = 4;
+  const std::uint32_t as_vcvt = (arch::encode_vector_word(w) & 0x07FFFFFF) | 0x12u << 27;
+  const auto result = b.run(Kernel()
+                                .length(16)
+                                .seti(1, kTwo)
+                                .spread(2, 1)
+                                .mode(VectorMode::kD2)
+                                .stage(VectorOpcode::kVmov, 4, kV, 2)
+                                .raw(as_vcvt)
+                                .halt());
+  if (reference()) {
+    EXPECT_EQ(result.code, 0u);
+    EXPECT_EQ(b.core().element(4, 0), 0x3F0000u);  // 0.5
+  } else {
+    EXPECT_EQ(result.arg, 4u);
+  }
+  expect_hits(QuirkId::kV10);
+}
+
+TEST_P(Quirk, V12ALoopThatEndsInsideAGroup) {
+  const auto result = b.run(Kernel()
+                                .length(16)
+                                .seti(1, 3)
+                                .mode(VectorMode::kD2)
+                                .loop(1, 1)
+                                .stage(VectorOpcode::kVmov, 4, kV, 2)
+                                .stage(VectorOpcode::kVmov, 4, kC, 0)
+                                .halt());
+  if (reference()) {
+    EXPECT_EQ(result.code, 0u) << "the end is passed by and the loop never closes";
+  } else {
+    EXPECT_EQ(result.code, 4u);
+    EXPECT_EQ(result.arg, 6u);
+  }
+  expect_hits(QuirkId::kV12);
+}
+
+INSTANTIATE_TEST_SUITE_P(BothModes, Quirk, testing::Bool(),
+                         [](const auto& info) { return info.param ? "reference" : "none"; });
+
+}  // namespace
+}  // namespace ktpu::test
