@@ -3,6 +3,7 @@
 
 #include "arch/error.h"
 #include "bench/programs.h"
+#include "bench/vector_programs.h"
 
 namespace ktpu::bench {
 
@@ -75,6 +76,23 @@ void add_matmuls(std::vector<Case>& list) {
                   .reference = 0.01});
 }
 
+void add_vectors(std::vector<Case>& list) {
+  const auto loop_of = [](std::uint32_t iterations) {
+    return [iterations](const topo::Machine& machine, bool small) {
+      return vector_loop(machine, small ? 3 : iterations);
+    };
+  };
+  list.push_back({.name = "small/vector",
+                  .what = "small system, one vector core with a beat in eight of 13 cycles",
+                  .topology = "reference_small",
+                  .program = loop_of(20'000),
+                  .must = 4});
+  list.push_back({.name = "mesh8/vector",
+                  .what = "two vector cores busy like that, eight clusters idle",
+                  .topology = "reference_mesh8",
+                  .program = loop_of(20'000)});
+}
+
 void add_routers(std::vector<Case>& list) {
   struct Load {
     const char* name;
@@ -119,6 +137,7 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> kCases = [] {
     std::vector<Case> list;
     add_matmuls(list);
+    add_vectors(list);
     add_routers(list);
     return list;
   }();
