@@ -25,7 +25,7 @@ using arch::SeedFunction;
 using arch::SeedSegment;
 using arch::VectorOpcode;
 
-using Wide = unsigned __int128;
+__extension__ typedef unsigned __int128 Wide;  // g++ and clang++ on 64-bit machines
 
 bool zero(std::uint32_t v) { return (v & 0x7F8000) == 0; }
 bool infinite(std::uint32_t v) { return (v & 0x7FFFFF) == 0x7F8000; }
