@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "arch/formats/lane_alu_detail.h"
 #include "arch/formats/seed_table.h"
 
 namespace ktpu::arch {
@@ -99,6 +100,11 @@ E8m15Order e8m15_compare(std::uint32_t a, std::uint32_t b) {
   return {less, !less, false};
 }
 
+std::uint32_t e8m15_copy(std::uint32_t v) {
+  if (exponent_of(v) == 0) return 0;
+  return is_nan(v) ? kE8m15NaN : v;
+}
+
 std::uint32_t e8m15_exp2(std::uint32_t a, bool wrap_exp2) {
   if (is_nan(a)) return kE8m15NaN;
   const std::uint32_t sign = sign_of(a);
@@ -150,7 +156,7 @@ std::uint32_t e8m15_rsqrt(std::uint32_t a) {
 
 std::uint32_t lane_op(VectorOpcode op, std::uint32_t a, std::uint32_t b, std::uint32_t c, bool wrap_exp2) {
   using O = VectorOpcode;
-  const auto choose = [](std::uint32_t winner) { return e8m15_fma(winner, kE8m15One, 0); };
+  const auto choose = [](std::uint32_t winner) { return e8m15_copy(winner); };
   const auto truth = [](bool value) { return value ? kE8m15One : 0; };
   switch (op) {
     case O::kVneg:
@@ -199,20 +205,19 @@ std::uint32_t lane_op(VectorOpcode op, std::uint32_t a, std::uint32_t b, std::ui
 void lane_ops(VectorOpcode op, const std::uint32_t* a, const std::uint32_t* b, const std::uint32_t* c,
               std::uint32_t* r, unsigned n, bool wrap_exp2) {
   using O = VectorOpcode;
+  if (op >= O::kVadd && op <= O::kVfnma && detail::lane_fma_simd(op, a, b, c, r, n)) return;
   const auto each = [&](auto operation) {
     for (unsigned i = 0; i < n; ++i) r[i] = operation(i);
   };
   switch (op) {
-    case O::kVadd:
-      return each([&](unsigned i) { return e8m15_fma(a[i], kE8m15One, c[i]); });
-    case O::kVsub:
-      return each([&](unsigned i) { return e8m15_fma(a[i], kE8m15One, c[i] ^ kE8m15Sign); });
-    case O::kVmul:
-      return each([&](unsigned i) { return e8m15_fma(a[i], b[i], 0); });
-    case O::kVfma:
-      return each([&](unsigned i) { return e8m15_fma(a[i], b[i], c[i]); });
+    case O::kVmov:
+      return each([&](unsigned i) { return e8m15_copy(a[i]); });
     case O::kVexp2:
       return each([&](unsigned i) { return e8m15_exp2(a[i], wrap_exp2); });
+    case O::kVinv:
+      return each([&](unsigned i) { return e8m15_inv(a[i]); });
+    case O::kVrsqrt:
+      return each([&](unsigned i) { return e8m15_rsqrt(a[i]); });
     default:
       return each([&](unsigned i) { return lane_op(op, a[i], b[i], c[i], wrap_exp2); });
   }

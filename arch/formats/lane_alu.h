@@ -21,6 +21,9 @@ std::uint32_t e8m15_pack(std::uint32_t sign, std::uint64_t magnitude, int eb, bo
 // Section 6.3: a * b + c with one rounding, specials and corners as built.
 std::uint32_t e8m15_fma(std::uint32_t a, std::uint32_t b, std::uint32_t c);
 
+// a * 1 + 0 without the arithmetic: zeros lose their sign, NaNs their payload, the rest stays.
+std::uint32_t e8m15_copy(std::uint32_t a);
+
 // Section 6.4. All three are false when an operand is a NaN.
 struct E8m15Order {
   bool less, greater, equal;

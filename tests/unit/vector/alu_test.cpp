@@ -15,6 +15,7 @@
 #include "apps/ktpu-check/sha256.h"
 #include "arch/formats/lane_alu.h"
 #include "arch/formats/seed_table.h"
+#include "arch/formats/simd.h"
 
 namespace ktpu::test {
 namespace {
@@ -139,6 +140,42 @@ TEST(Vector_S6_3, FmaEqualsTheWideIntegerReference) {
         << std::hex << "a " << a << " b " << b << " c " << c << std::dec << ", operation " << i << " of seed "
         << seed;
   }
+}
+
+// The vectorised form, all operations that have one, special values included.
+TEST(Vector_S6_3, TheVectorisedFormEqualsTheScalarOne) {
+  const std::uint64_t seed = seed_given();
+  std::mt19937_64 random(seed);
+  std::cout << "seed " << seed << ", " << arch::simd_name() << "\n";
+  std::array<std::uint32_t, 16> a, b, c, r;
+  for (unsigned round = 0; round < 60'000; ++round) {
+    for (unsigned i = 0; i < 16; ++i) {
+      const auto any = [&] {
+        const std::uint64_t v = random();
+        const auto pattern = static_cast<std::uint32_t>(v >> 40);
+        if (v % 64 == 0) return pattern;  // sometimes infinities, NaNs, zeros
+        return (pattern & 0x807FFF) |
+               static_cast<std::uint32_t>(v % 8 == 1 ? (v >> 8) % 255 : 90 + (v >> 8) % 70) << 15;
+      };
+      a[i] = any();
+      b[i] = any();
+      c[i] = round % 4 == 0 ? lane_op(VectorOpcode::kVmul, a[i], b[i], 0, true) ^ 0x800000 ^ (random() & 3)
+                            : any();
+    }
+    for (const VectorOpcode op : {VectorOpcode::kVadd, VectorOpcode::kVsub, VectorOpcode::kVmul,
+                                  VectorOpcode::kVfma, VectorOpcode::kVfnma}) {
+      const unsigned n = 4 << random() % 3;
+      arch::lane_ops(op, a.data(), b.data(), c.data(), r.data(), n, true);
+      for (unsigned i = 0; i < n; ++i)
+        ASSERT_EQ(r[i], lane_op(op, a[i], b[i], c[i], true))
+            << std::hex << a[i] << ' ' << b[i] << ' ' << c[i] << ", operation " << static_cast<unsigned>(op);
+    }
+  }
+}
+
+TEST(Vector_S6_4, ACopyIsATimesOnePlusZero) {
+  for (std::uint32_t v = 0; v < 1u << 24; ++v)
+    ASSERT_EQ(arch::e8m15_copy(v), e8m15_fma(v, 0x3F8000, 0)) << std::hex << v;
 }
 
 TEST(Vector_S6_3, Consequences) {

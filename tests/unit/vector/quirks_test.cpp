@@ -204,7 +204,7 @@ TEST_P(Quirk, V12ALoopThatEndsInsideAGroup) {
 }
 
 INSTANTIATE_TEST_SUITE_P(BothModes, Quirk, testing::Bool(),
-                         [](const auto& info) { return info.param ? "reference" : "none"; });
+                         [](const auto& mode) { return mode.param ? "reference" : "none"; });
 
 }  // namespace
 }  // namespace ktpu::test
