@@ -8,10 +8,12 @@
 #include "arch/encoding/payloads.h"
 #include "arch/encoding/registers.h"
 #include "arch/encoding/text.h"
+#include "arch/encoding/vector_inst.h"
 #include "arch/error.h"
 #include "arch/program/image.h"
 #include "arch/program/lint_cluster.h"
 #include "arch/program/lint_flits.h"
+#include "arch/program/lint_vector.h"
 
 namespace ktpu::arch {
 namespace {
@@ -20,6 +22,7 @@ namespace {
 struct MeshState {
   std::map<std::uint32_t, Flit> staged;      // slot -> flit
   std::map<unsigned, ClusterLint> clusters;  // by node byte
+  std::map<unsigned, VectorLint> vectors;
   FlitLint flits;
   std::map<unsigned, std::uint32_t> sent;  // flits kicked to a node since its baseline
   std::map<unsigned, bool> acked;          // node that acknowledges bursts in this round
@@ -164,6 +167,7 @@ class Linter {
     if (flit.type() != FlitType::kCuInst) return;
     ++s.sent[node];
     s.unreturned += flit.last();
+    if (is_vector(node)) s.vectors[node].envelope(unpack<VectorInst>(flit), reporter(place));
     if (!is_cluster(node)) return;
     const UnitNeed* u = unit(node);
     const ClusterLint::Sizes sizes =
