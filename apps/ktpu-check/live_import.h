@@ -14,7 +14,7 @@
 namespace ktpu::check {
 
 struct LiveOptions {
-  // DRAM cycles without a handshake that the host waits for between rounds (orchestrator.md section 5,
+  // DRAM cycles without a handshake that the host waits for between rounds (orchestrator.md section 9,
   // write-landing margin); 0: it does not wait. Relayouts wait for 256 in any case.
   std::uint32_t quiet_cycles = 256;
 };

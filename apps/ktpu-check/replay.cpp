@@ -282,6 +282,10 @@ Replayed replay(const json& file, const ReplayOptions& options) {
     row.verdict = error.what();
   } catch (const json::exception& error) {
     row.verdict = error.what();
+  } catch (const arch::InternalError&) {
+    throw;
+  } catch (const std::exception& error) {
+    row.verdict = fmt::format("internal error: {}", error.what());
   }
   return row;
 }

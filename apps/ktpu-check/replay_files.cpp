@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <fstream>
 #include <functional>
 #include <string>
 
+#include "apps/ktpu-check/rig.h"
 #include "apps/ktpu-check/rows.h"
 #include "arch/program/program_file.h"
+#include "topologies/writer.h"
 
 namespace ktpu::check {
 
@@ -124,6 +127,7 @@ ExitStatus replay_files(const std::vector<fs::path>& files, const ReplayOptions&
 
 ExitStatus export_files(const std::vector<fs::path>& files, const ReplayOptions& options,
                         const fs::path& folder) {
+  const topo::Machine reference = shipped_machine("reference_6c4v");
   std::size_t written = 0, bad = 0;
   const Counts counts = for_each_kernel(files, [&](const json& file) {
     if (file["status"] != "ok") return;
@@ -132,7 +136,15 @@ ExitStatus export_files(const std::vector<fs::path>& files, const ReplayOptions&
       const fs::path path = folder / (live.program.name + ".bin");
       fs::create_directories(path.parent_path());
       arch::save_program(live.program, path);
-      fmt::print("{} for {}\n", path.string(), live.machine.name);
+      if (live.machine == reference) {
+        fmt::print("{} for {}\n", path.string(), reference.name);
+      } else {
+        const fs::path machine = folder / (live.program.name + ".yaml");
+        std::ofstream out(machine);
+        out << topo::print_resolved(live.machine);
+        if (!out.flush()) throw arch::UserError::make("{}: cannot be written", machine.string());
+        fmt::print("{} for {}\n", path.string(), machine.string());
+      }
       ++written;
     } catch (const std::exception& error) {
       fmt::print("{}: {}\n", file.value("id", "?"), error.what());
