@@ -106,6 +106,7 @@ TEST(LintVector, Vector_S5_3_FillRace) {
   EXPECT_EQ(kernel("VFILL A0, 0\nVBAR\nVLD.fp16 v0, A1"), Rules{});
   EXPECT_EQ(kernel("VFILL A0, 0\nVLD.fp16 v0, A1"), Rules{"vector-fill-race"});
   EXPECT_EQ(kernel("VFILL A0, 16\nVLD.fp16 v0, A1"), Rules{});
+  EXPECT_EQ(kernel("VSETI S0, int 64\nVSETVL S0\nVFILL A0, 0\nVLD.fp16 v0, A1, 4"), Rules{});  // right behind
   EXPECT_EQ(kernel("VFILL A0, 16\nVLD.fp16 v0, A1, 13"), Rules{"vector-fill-race"});
   EXPECT_EQ(kernel("VFILL A0, 510\nVLD.fp16 v0, A1"), Rules{"vector-fill-race"});  // 510, 511, 0, 1
 }
