@@ -5,7 +5,6 @@
 
 namespace ktpu::topo::testing {
 namespace {
-
 std::string good_with(const std::string& from, const std::string& to) { return with(kGood, from, to); }
 
 TEST(Reader, GoodMachine) {
