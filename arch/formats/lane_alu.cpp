@@ -28,6 +28,8 @@ std::int64_t evaluate(const SeedSegment& segment, unsigned u, bool identity, std
   return (h * u + c0 * 65536 + kHalf) >> 16;
 }
 
+const SeedTable& kSeeds = seed_table();
+
 constexpr std::int64_t kUnit = 1 << 20;  // 1.0 of the seed functions
 
 }  // namespace
@@ -118,8 +120,7 @@ std::uint32_t e8m15_exp2(std::uint32_t a, bool wrap_exp2) {
   const int k = v >> 17;
   const auto fraction = static_cast<std::uint32_t>(v) & 0x1FFFF;
   const unsigned u = fraction & 0xFFF;
-  const std::int64_t f =
-      evaluate(seed_table().at(SeedFunction::kExp2, fraction >> 12), u, fraction == 0, 0, kUnit);
+  const std::int64_t f = evaluate(kSeeds.at(SeedFunction::kExp2, fraction >> 12), u, fraction == 0, 0, kUnit);
   return e8m15_pack(0, static_cast<std::uint64_t>(f), k + 107, false, false);
 }
 
@@ -128,8 +129,8 @@ std::uint32_t e8m15_log2(std::uint32_t a) {
   if (is_nan(a) || sign_of(a)) return kE8m15NaN;
   if (is_inf(a)) return kE8m15Inf;
   const unsigned u = (a & 0x3FF) << 2;
-  const std::int64_t f = evaluate(seed_table().at(SeedFunction::kLog2, (a >> 10) & 31), u,
-                                  mantissa_of(a) == 0, 0, (exponent_of(a) - 127) * kUnit);
+  const std::int64_t f = evaluate(kSeeds.at(SeedFunction::kLog2, (a >> 10) & 31), u, mantissa_of(a) == 0, 0,
+                                  (exponent_of(a) - 127) * kUnit);
   return e8m15_pack(f < 0, static_cast<std::uint64_t>(f < 0 ? -f : f), 107, false, false);
 }
 
@@ -138,7 +139,7 @@ std::uint32_t e8m15_inv(std::uint32_t a) {
   const std::uint32_t sign = sign_of(a);
   if (is_zero(a)) return infinity(sign);
   if (is_inf(a)) return sign << 23;
-  const std::int64_t f = evaluate(seed_table().at(SeedFunction::kInv, (a >> 10) & 31), (a & 0x3FF) << 2,
+  const std::int64_t f = evaluate(kSeeds.at(SeedFunction::kInv, (a >> 10) & 31), (a & 0x3FF) << 2,
                                   mantissa_of(a) == 0, kUnit, 0);
   return e8m15_pack(sign, static_cast<std::uint64_t>(f), 234 - exponent_of(a), false, false);
 }
@@ -149,7 +150,7 @@ std::uint32_t e8m15_rsqrt(std::uint32_t a) {
   if (is_inf(a)) return 0;
   const int exponent = exponent_of(a);
   const unsigned odd = (exponent & 1) == 0;  // of the unbiased exponent
-  const std::int64_t f = evaluate(seed_table().at(SeedFunction::kRsqrt, odd << 5 | ((a >> 10) & 31)),
+  const std::int64_t f = evaluate(kSeeds.at(SeedFunction::kRsqrt, odd << 5 | ((a >> 10) & 31)),
                                   (a & 0x3FF) << 2, odd == 0 && mantissa_of(a) == 0, kUnit, 0);
   return e8m15_pack(0, static_cast<std::uint64_t>(f), 107 - ((exponent - 127) >> 1), false, false);
 }

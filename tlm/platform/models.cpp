@@ -65,6 +65,7 @@ std::unique_ptr<sim::Unit> make_vector(const EndpointContext& context) {
   params.memory_port = context.memory_port;
   params.inst_depth = v.inst_depth;
   params.recv_depth = v.recv_depth;
+  params.l1_words = v.l1_words;
   params.quirks = context.node.quirks == topo::Quirks::kReference;
   return std::make_unique<vector::VectorCore>(context.name, params, context.port);
 }

@@ -188,9 +188,13 @@ void LaneArray::retire(const Beat& beat) {
     p_[beat.pr].set_chunk(beat.chunk, beat.mask, bits);
     return;
   }
-  std::uint32_t* target = chunk(beat.vd, beat.chunk);
-  for (unsigned i = 0; i < beat.width; ++i)
-    if ((beat.mask >> (beat.first + i)) & 1) target[beat.first + i] = beat.result[i];
+  std::uint32_t* target = chunk(beat.vd, beat.chunk) + beat.first;
+  const std::uint32_t mask = beat.mask >> beat.first, whole = (1u << beat.width) - 1;
+  if (mask == whole)
+    std::copy_n(beat.result.begin(), beat.width, target);
+  else
+    for (unsigned i = 0; i < beat.width; ++i)
+      if ((mask >> i) & 1) target[i] = beat.result[i];
   // A counter that wrapped stays at zero.
   if (scoreboard_[beat.vd] != 0) --scoreboard_[beat.vd];
   --in_flight_[beat.vd];

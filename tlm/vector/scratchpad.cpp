@@ -27,7 +27,7 @@ void Scratchpad::reset() {
 void Scratchpad::store(std::uint64_t index, const L1Word& value) {
   if (storing_) words_[store_index_] = store_word_;  // the word of the cycle before goes in now
   storing_ = store_new_ = true;
-  store_index_ = static_cast<std::uint16_t>(index % kL1Words);
+  store_index_ = static_cast<std::uint16_t>(index % size_);
   store_word_ = value;
 }
 
@@ -39,7 +39,7 @@ void Scratchpad::expect(std::uint64_t index) {
 void Scratchpad::land(std::uint64_t index, const Flit& flit, bool response) {
   landing_ = true;
   landing_response_ = response;
-  landing_index_ = static_cast<std::uint16_t>(index % kL1Words);
+  landing_index_ = static_cast<std::uint16_t>(index % size_);
   std::copy_n(flit.w.begin(), landing_word_.size(), landing_word_.begin());
 }
 
@@ -80,7 +80,7 @@ Scratchpad::Effect Scratchpad::take_data(const Flit& flit) {
     source_ = flit.src();
     offset_ = static_cast<std::uint16_t>(desc_.offset);
     left_ = static_cast<std::uint16_t>(desc_.len + 1);
-    bad_ = desc_.buf_id != 0 || desc_.offset + desc_.len >= kL1Words;
+    bad_ = desc_.buf_id != 0 || desc_.offset + desc_.len >= size_;
     stream_ = true;
     ++bursts_;
     rejected_ += bad_;

@@ -16,16 +16,17 @@
 
 namespace ktpu::vector {
 
-inline constexpr unsigned kL1Words = 512;  // of 256 bits
+inline constexpr unsigned kL1Words = 512;  // of 256 bits, at most; what 9-bit addresses reach
 using L1Word = std::array<std::uint64_t, 4>;
 
 class Scratchpad {
  public:
-  explicit Scratchpad(arch::Coord at) : at_(at) {}
+  // `words`: a power of two up to 512; addresses are taken modulo it.
+  Scratchpad(arch::Coord at, unsigned words) : at_(at), size_(words) {}
   void reset();
 
-  const L1Word& word(std::uint64_t index) const { return words_[index % kL1Words]; }
-  void preload(std::uint64_t index, const L1Word& value) { words_[index % kL1Words] = value; }
+  const L1Word& word(std::uint64_t index) const { return words_[index % size_]; }
+  void preload(std::uint64_t index, const L1Word& value) { words_[index % size_] = value; }
 
   // --- Sequencer.
   bool landing() const { return landing_; }  // the write port is taken in this cycle's step
@@ -57,6 +58,7 @@ class Scratchpad {
   void land(std::uint64_t index, const arch::Flit& flit, bool response);
 
   arch::Coord at_;
+  unsigned size_;
   std::array<L1Word, kL1Words> words_{};
   std::array<std::uint8_t, 256> ninth_bit_{};  // of the word a fill's txn stands for (section 2.3)
   std::uint16_t outstanding_ = 0;              // 10 bits: a surplus response makes it wrap

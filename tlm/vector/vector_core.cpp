@@ -3,8 +3,10 @@
 #include "tlm/vector/vector_core.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "arch/encoding/vector_inst.h"
+#include "arch/error.h"
 
 namespace ktpu::vector {
 
@@ -25,7 +27,10 @@ VectorCore::VectorCore(std::string name, const VectorParams& params, sim::FlitPo
       params_(params),
       base_(endpoint(params), links, *this),
       lanes_(params.quirks),
-      l1_(params.at) {
+      l1_(params.at, params.l1_words) {
+  if (!std::has_single_bit(params.l1_words) || params.l1_words > kL1Words)
+    throw arch::UserError::make("{}: l1_words is {}; it must be a power of two up to {}", Unit::name(),
+                                params.l1_words, kL1Words);
   base_.report_to(&misuse_);
   walk_.bind(descriptors_[0]);
   decode_all();

@@ -39,6 +39,7 @@ struct VectorParams {
   arch::Coord memory_port;    // where fills and drains to memory go
   unsigned inst_depth = 512;  // instruction FIFO
   unsigned recv_depth = 512;  // receive FIFO
+  unsigned l1_words = 512;    // power of two, at most 512
   bool quirks = true;         // true: V1 to V12 as in the reference machine; false: as intended (quirks.md)
 };
 

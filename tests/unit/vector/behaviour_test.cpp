@@ -2,6 +2,7 @@
 // vector.md sections 4, 5, 7, 8, 9, 10 and 13: what instructions do, whatever they cost.
 #include "arch/encoding/payloads.h"
 #include "arch/encoding/vector_inst.h"
+#include "arch/error.h"
 #include "arch/formats/lane_alu.h"
 #include "tests/unit/vector/kernel_bench.h"
 
@@ -68,6 +69,19 @@ TEST(Vector_S5_3, FillsWrapInL1AndTagsCarryTheNinthBit) {
   b.walk({0, 0x1000, 32, 256});
   b.run(Kernel().fill(0, 400).bar().halt());
   for (unsigned i = 0; i < 256; ++i) EXPECT_EQ(b.core().l1(400 + i)[0], i + 1) << i;
+}
+
+TEST(Vector_S1, ASmallerL1WrapsAndRejects) {
+  auto params = check::VectorRig::recorded_params();
+  params.l1_words = 64;
+  check::VectorRig rig(params);
+  rig.memory[0x1000 / 32] = {7, 0, 0, 0};
+  rig.write_imem(0, Kernel().fill(0, 70).bar().halt().words);
+  rig.write_descriptor(0, 0, 0x1000);
+  EXPECT_EQ(rig.run(0).code, 0u);
+  EXPECT_EQ(rig.core().l1(6)[0], 7u);
+  params.l1_words = 48;
+  EXPECT_THROW(check::VectorRig{params}, arch::UserError);
 }
 
 TEST(Vector_S5_5, ADrainToANodeSendsItsRecord) {
