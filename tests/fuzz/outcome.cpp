@@ -114,7 +114,7 @@ Outcome run(const topo::Machine& machine, const arch::Program* program, const pl
   if (system == nullptr) return built;
   return guarded(Stage::kRun, [&](Outcome& outcome) {
     observe::Registry registry;
-    registry.add(system->engine(), [&](const sim::Unit& unit) { return system->source_of(unit); });
+    registry.add(system->timeline(), [&](const sim::Unit& unit) { return system->source_of(unit); });
     observe::Statistics statistics(registry);
     observe::add_standard(statistics);
     platform::Runner runner(*system, program, limits);

@@ -109,8 +109,7 @@ json matmul_file() {
   }
   std::string digits;
   const std::optional<Reals> exact = evaluate_float64("ops.matmul", inputs, json::object());
-  for (const double v : exact->at("").v)
-    digits += to_hex(arch::double_to_fp16(v), 4);
+  for (const double v : exact->at("").v) digits += to_hex(arch::double_to_fp16(v), 4);
   file["outputs"] = {{"c", {{"shape", {4, 4}}, {"fp16", digits}}}};
   return file;
 }

@@ -31,6 +31,7 @@ const std::vector<Machine>& machines() {
       {"cdc", "matmul_256x256x256", {"--out", "c=c.npy", "--vcd-from", "4000", "--vcd-to", "4400"}, 0},
       {"quad", "matmul_peer_sum_quad", {"--out", "c=c.npy"}, 0},
       {"staged", "matmul_32x32x128_staged", {"--out", "c=c.npy"}, 0},
+      {"reference_6c4v", "", {}, 0},
       {"noc3x3", "", {}, 0},
       {"noc3x3",
        "",

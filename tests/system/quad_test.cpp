@@ -77,6 +77,11 @@ TEST(Quad, TheSameProgramInFourMeshesCountsTheSame) {
       continue;
     if (entry.path.find("agent.reads") != std::string::npos || entry.path.find("_bus.") != std::string::npos)
       continue;
+    // The ends of the chain have one link less.
+    if (entry.path.find("interlink.link") != std::string::npos) {
+      EXPECT_EQ(entry.path.find(".cycles.idle") == std::string::npos ? entry.read() : 0, 0u) << entry.path;
+      continue;
+    }
     for (const char* other : {"m1.", "m2.", "m3."})
       EXPECT_EQ(run.registry.at(other + entry.path.substr(3)).read(), entry.read())
           << other << entry.path.substr(3);

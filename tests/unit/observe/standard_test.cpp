@@ -22,7 +22,7 @@ struct Machine {
     platform::register_models(units);
     const std::string path = std::string(KTPU_SOURCE_DIR) + "/topologies/" + topology + ".yaml";
     system = std::make_unique<platform::System>(topo::read_file(path, set), units);
-    registry.add(system->engine(), [this](const sim::Unit& unit) { return system->source_of(unit); });
+    registry.add(system->timeline(), [this](const sim::Unit& unit) { return system->source_of(unit); });
   }
   RunFacts facts() {
     RunFacts f;
@@ -67,14 +67,14 @@ TEST(ObserveStandard, EveryNameOfAMetricExistsInTheModelsAndEveryMetricIsUsed) {
 
 // A pattern of a formula that selects nothing would read as 0 for ever.
 TEST(ObserveStandard, EveryPatternInAFormulaSelectsSomething) {
-  Machine machine("reference_mesh8"), traffic("noc3x3"), clocks("cdc");
+  Machine machine("reference_mesh8"), traffic("noc3x3"), clocks("cdc"), meshes("quad");
   const auto check = [&](const std::string& formula, const std::string& node) {
     static const std::regex kPattern(R"((sum|max|min|count)\(([^)]*)\))");
     for (std::sregex_iterator it(formula.begin(), formula.end(), kPattern), end; it != end; ++it) {
       const std::string pattern = node + (*it)[2].str();
       if (pattern.ends_with(".unit.machine_cycles")) continue;  // no registry entry: worked out for each unit
       EXPECT_FALSE(machine.registry.match(pattern).empty() && traffic.registry.match(pattern).empty() &&
-                   clocks.registry.match(pattern).empty())
+                   clocks.registry.match(pattern).empty() && meshes.registry.match(pattern).empty())
           << pattern << " in " << formula;
     }
   };
