@@ -25,7 +25,7 @@ void DispatchLedger::visit(sim::Archive& a) {
                                       {"signals_cleared", &signals_cleared},
                                       {"mailbox_lost", &rx_lost},
                                       {"stage_overruns", &stage_overruns}})
-      a.scope(name, [&] { a.state("first", event->first); });
+      a.scope(name, [&, found = event] { a.state("first", found->first); });
     a.state("seeds", seeds);
     a.state("seed", seed, 16);
     a.state("seeded_at", seeded_at);

@@ -15,7 +15,7 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size,
                                                unsigned seed) {
   using namespace ktpu;
-  fuzz::Random random(seed);
+  fuzz::Random random(seed, 0);
   if (random.one_in(2)) {
     arch::Program program;
     if (fuzz::read_program(arch::rehash({data, data + size}), program).status == arch::ExitStatus::kOk) {
