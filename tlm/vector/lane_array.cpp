@@ -28,19 +28,22 @@ void LaneArray::reset() {
 }
 
 // A beat samples its mask two cycles after it was decided; bits written at the end of a cycle are seen from
-// the next one on.
+// the next one on. The same elements have the same place in both groups: the mode has not changed since, or
+// the pipe would be empty.
 bool LaneArray::predicate_pending(Cycle now, unsigned p) const {
   for (std::uint32_t i = retire_; i != tail_; ++i) {
     const Beat& beat = ring_[i % kRing];
-    if (beat.compare && beat.pr == p && beat.retires >= now + beat.chunk * group_.depth + 2) return true;
+    const Cycle reads = now + beat.chunk * group_.depth + beat.first / beat.width + 2;
+    if (beat.compare && beat.pr == p && beat.retires >= reads) return true;
   }
   return false;
 }
 
-bool LaneArray::predicate_pending_now(Cycle now, unsigned p) const {
+bool LaneArray::predicate_pending_now(Cycle now, unsigned p, unsigned vl) const {
   for (std::uint32_t i = retire_; i != tail_; ++i) {
     const Beat& beat = ring_[i % kRing];
-    if (beat.compare && beat.pr == p && beat.retires >= now) return true;
+    const bool below = beat.chunk * kLanes + beat.first < vl;
+    if (beat.compare && beat.pr == p && below && beat.retires >= now) return true;
   }
   return false;
 }
@@ -56,7 +59,8 @@ LaneArray::Beat& LaneArray::push(Cycle now) {
 
 void LaneArray::issue(Cycle now, unsigned chunk, unsigned phase, unsigned vl) {
   Beat& beat = push(now);
-  beat.retires = now + 2 + kAluLatency * group_.depth;
+  // What is discarded must not hold up the beats of a reduction behind it, which take less time.
+  beat.retires = now + 2 + (group_.discard ? 0 : kAluLatency * group_.depth);
   beat.chunk = static_cast<std::uint8_t>(chunk);
   beat.width = static_cast<std::uint8_t>(kLanes / group_.depth);
   beat.first = static_cast<std::uint8_t>(phase * beat.width);
@@ -67,12 +71,14 @@ void LaneArray::issue(Cycle now, unsigned chunk, unsigned phase, unsigned vl) {
   beat.writes = !group_.discard;
   beat.compare = group_.compare && !group_.discard;
   beat.reduces = false;
-  if (!group_.compare) {
-    auto& count = scoreboard_[group_.vd];
-    ++count;
-    if (quirks_) count &= kScoreboardMask;
-    if (!group_.discard) ++in_flight_[group_.vd];
-  }
+  if (group_.compare) return;
+  count_up(group_.vd);
+  if (!group_.discard) ++in_flight_[group_.vd];
+}
+
+void LaneArray::count_up(unsigned reg) {
+  ++scoreboard_[reg];
+  if (quirks_) scoreboard_[reg] &= kScoreboardMask;
 }
 
 void LaneArray::start_reduction() {
@@ -96,10 +102,9 @@ void LaneArray::reduce(Cycle now, unsigned q) {
   beat.writes = reduction_.kind == ReduceKind::kExpsum;
   beat.compare = false;
   beat.reduces = true;
-  if (beat.writes) {
-    ++scoreboard_[beat.vd];
-    ++in_flight_[beat.vd];
-  }
+  if (!beat.writes) return;
+  count_up(beat.vd);
+  ++in_flight_[beat.vd];
 }
 
 std::uint32_t LaneArray::reduce_tail(Cycle now) {

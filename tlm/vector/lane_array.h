@@ -88,15 +88,18 @@ class LaneArray {
   bool pending(unsigned reg) const { return scoreboard_[reg] != 0; }
   // Writes are on their way although the scoreboard says none: the counter wrapped (Q6).
   bool unprotected(unsigned reg) const { return scoreboard_[reg] == 0 && in_flight_[reg] != 0; }
+  // The scoreboard waits for writes that are not on their way: those of a discarded group (Q9).
+  bool never_written(unsigned reg) const { return scoreboard_[reg] != 0 && in_flight_[reg] == 0; }
 
   // Whether the group, with its first beat decided in `now`, would read bits of predicate `p` before a
   // compare that is on its way has written them (no interlock: section 14, Q3).
   bool predicate_pending(Cycle now, unsigned p) const;
-  // The same for ANY and ALL, which read all bits in `now` itself.
-  bool predicate_pending_now(Cycle now, unsigned p) const;
+  // The same for ANY and ALL, which read all bits below `vl` in `now` itself.
+  bool predicate_pending_now(Cycle now, unsigned p, unsigned vl) const;
 
   // --- Beats. The group or reduction must stay as it is until the last beat was read (two cycles).
   LaneGroup& group() { return group_; }
+  const LaneGroup& group() const { return group_; }
   Reduction& reduction() { return reduction_; }
   void issue(Cycle now, unsigned chunk, unsigned phase, unsigned vl);
   void start_reduction();
@@ -138,6 +141,7 @@ class LaneArray {
   void sample_mask(Beat& beat) const;
   void retire(const Beat& beat);
   Beat& push(Cycle now);
+  void count_up(unsigned reg);  // a write of `reg` is on its way
   void note_wrapped(const std::uint32_t* operands, const Beat& beat, Cycle now);
 
   bool quirks_;

@@ -89,10 +89,11 @@ Scratchpad::Effect Scratchpad::take_data(const Flit& flit) {
   }
   ++granules_;
   Effect effect = Effect::kNone;
-  if (!bad_ && flit.src() != source_) {
+  if (flit.src() != source_) {
+    // Of a burst that is dropped already too: the flag may have been cleared since (section 2.4).
+    if (!bad_) effect = Effect::kInterleaved;
+    interleaved_ += !bad_;
     bad_ = error_ = true;
-    ++interleaved_;
-    effect = Effect::kInterleaved;
   }
   if (!bad_) land(offset_, flit, false);
   ++offset_;

@@ -56,7 +56,7 @@ void VectorCore::reset(Cycle start) {
   go(Step::kIdle, sim::kNever, VectorCycle::kIdle);
   pc_ = word_pc_ = loop_top_ = loop_end_ = position_ = positions_ = 0;
   last_pr_ = last_pm_ = 0;
-  walk_steps_at_ = sim::kNever;
+  walk_steps_at_.fill(sim::kNever);
   walk_.bind(descriptors_[0]);
   cycle_states_.reset(start);
   imem_writes_ = desc_writes_ = runs_ = unknown_ = faults_ = instructions_ = words_moved_ = 0;
@@ -64,8 +64,7 @@ void VectorCore::reset(Cycle start) {
 }
 
 Cycle VectorCore::clock(Cycle now) {
-  const bool counting = running_ && step_ != Step::kDone;
-  base_.begin(now, counting && now >= started_ ? static_cast<std::uint32_t>(now - started_) : cycles_);
+  base_.begin(now, cycle_counter(now));
   // Order: what looks at this cycle's registers, then what changes them.
   const bool slot_was_free = slot_.free();
   bool taken = false;
@@ -96,6 +95,13 @@ Cycle VectorCore::clock(Cycle now) {
   const Cycle base_wake = base_.end(now);
   cycle_states_.enter(now + 1, between_);
   return wake(now, base_wake);
+}
+
+// CU_CTRL register 3. The result is known before the cycles it counts are over (sections 2.5 and 12.3).
+std::uint32_t VectorCore::cycle_counter(Cycle now) const {
+  if (!running_ || now < started_) return cycles_;
+  const auto run = static_cast<std::uint32_t>(now - started_);
+  return step_ == Step::kDone ? std::min(run, cycles_) : run;
 }
 
 // An envelope visible in v is accepted in v+1 and retires in v+2; a kernel's cycle 0 is v+2 (section 12.6).

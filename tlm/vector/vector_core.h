@@ -122,6 +122,7 @@ class VectorCore final : public sim::Unit, public noc::EndpointReports {
   // vector_core.cpp
   void take_instruction(Cycle now);
   Cycle wake(Cycle now, Cycle base_wake) const;
+  std::uint32_t cycle_counter(Cycle now) const;
 
   // vector_sequencer.cpp
   void run_sequencer(Cycle now);
@@ -138,6 +139,7 @@ class VectorCore final : public sim::Unit, public noc::EndpointReports {
   }
   void go_when_empty(Step step, Cycle now);
   void step(Cycle now);
+  std::array<std::uint8_t, 4> checked_registers() const;
   static VectorCycle cycle_of(Step step);
   void fetch(Cycle now);
   void execute(Cycle now);
@@ -170,6 +172,8 @@ class VectorCore final : public sim::Unit, public noc::EndpointReports {
   void report_fault(Cycle now, VectorFault code);
   void report_burst(Cycle now, Scratchpad::Effect effect);
   std::string instruction_text() const;
+  std::string hazard_text() const;
+  std::string responses_text() const;
   void decode_all();
 
   VectorParams params_;
@@ -206,8 +210,9 @@ class VectorCore final : public sim::Unit, public noc::EndpointReports {
   std::uint8_t last_pr_ = 0, last_pm_ = 0;      // registers that V4 and V5 are about
   std::uint16_t position_ = 0, positions_ = 0;  // word, beat or chunk of the instruction, and how many
   AddressWalk walk_;
-  Cycle walk_steps_at_ = sim::kNever;  // the walk moves on at the start of this cycle
-  bool high_half_ = false;             // VST FP32
+  // VST: the walk moves on at the start of these cycles. The reference can be late with two (V1).
+  std::array<Cycle, 2> walk_steps_at_{sim::kNever, sim::kNever};
+  bool high_half_ = false;  // VST FP32
   L1Word drained_{};
   Step after_pipe_ = Step::kIdle;
   VectorCycle between_ = VectorCycle::kIdle;

@@ -72,17 +72,18 @@ void VectorCore::load_word(Cycle now) {
 // A write cycle. An arriving word has the write port first.
 void VectorCore::store_word(Cycle now) {
   if (l1_.landing()) return hold(now, VectorCycle::kLanding);
-  if (walk_steps_at_ <= now) {
-    walk_.step();
-    walk_steps_at_ = sim::kNever;
-  }
+  for (Cycle& at : walk_steps_at_)
+    if (at <= now) {
+      walk_.step();
+      at = sim::kNever;
+    }
   const bool wide = fp32();
   if (wide && !high_half_ && position_ == 0) hit(QuirkId::kV1, now);
   const std::uint32_t* source = lanes_.chunk(word_.vd, position_) + (high_half_ ? kHalf : 0);
   l1_.store(walk_.address(), to_memory(source, wide));
   ++words_moved_;
   // The reference moves the walk a cycle late: too late for the second half right behind the first (V1).
-  walk_steps_at_ = now + (params_.quirks ? 2 : 1);
+  walk_steps_at_[high_half_ ? 1 : 0] = now + (params_.quirks ? 2 : 1);
   if (wide && !high_half_) {
     high_half_ = true;
     return go(Step::kStore, now + 1);

@@ -122,7 +122,7 @@ void VectorCore::visit(sim::Archive& a) {
   a.memory("drained", drained_.data(), drained_.size());
   a.kept("at", at_);
   a.kept("started", started_);
-  a.kept("walk_steps_at", walk_steps_at_);
+  a.kept_memory("walk_steps_at", walk_steps_at_.data(), walk_steps_at_.size());
   a.kept("after_pipe", after_pipe_);
   a.kept("between", between_);
   a.kept("held", held_);
@@ -150,6 +150,28 @@ void VectorCore::visit(sim::Archive& a) {
   misuse_.visit(a);
 }
 
+std::string VectorCore::responses_text() const {
+  constexpr unsigned kMost = 256, kCount = 1024;  // words of the one fill under way; of the 10-bit count
+  const unsigned missing = l1_.outstanding();
+  const arch::Coord port = params_.memory_port;
+  if (missing <= kMost) return fmt::format("{} read responses from ({},{})", missing, port.x, port.y);
+  return fmt::format(
+      "its count of read responses, which wrapped: {} came that no VFILL had asked ({},{}) for",
+      kCount - missing, port.x, port.y);
+}
+
+std::string VectorCore::hazard_text() const {
+  if (step_ == Step::kPredicateRead) return "a predicate that is being written";
+  for (const std::uint8_t reg : checked_registers()) {
+    if (lanes_.never_written(reg))
+      return fmt::format(
+          "v{}, which nothing will write: it is the destination of an arithmetic group in TREE mode (V9)",
+          reg);
+    if (lanes_.pending(reg)) return fmt::format("v{}, which is being written", reg);
+  }
+  return fmt::format("P{}, which is being written", lanes_.group().pr);
+}
+
 // Parts: sequencer, receiver (head of the receive FIFO), output (the slot) and the endpoint's.
 std::vector<sim::Wait> VectorCore::waits(Cycle now) const {
   std::vector<sim::Wait> list;
@@ -164,10 +186,7 @@ std::vector<sim::Wait> VectorCore::waits(Cycle now) const {
   if (held_) {
     switch (*held_) {
       case VectorCycle::kFill:
-        add("read-response",
-            fmt::format("{} read responses from ({},{})", l1_.outstanding(), params_.memory_port.x,
-                        params_.memory_port.y),
-            "reads", params_.memory_port);
+        add("read-response", responses_text(), "reads", params_.memory_port);
         if (base_.input_blocked(now))
           add("own-input", "its own input is blocked, so no response can come in", "input");
         break;
@@ -175,7 +194,7 @@ std::vector<sim::Wait> VectorCore::waits(Cycle now) const {
         add("send-slot", "the flit before it to leave", "output");
         break;
       case VectorCycle::kHazard:
-        add("hazard", "a register or predicate that is being written", "");
+        add("hazard", hazard_text(), "");
         break;
       default:
         add("l1-port", "the L1 write port", "receiver");

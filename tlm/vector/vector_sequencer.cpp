@@ -188,7 +188,7 @@ void VectorCore::execute(Cycle now) {
       if (!typed) return fault(now, VectorFault::kDtype);
       // 14 bits, signed.
       walk_.start(descriptors_[word_.ad], static_cast<std::int32_t>(word_.offset << 18) >> 18);
-      walk_steps_at_ = sim::kNever;
+      walk_steps_at_.fill(sim::kNever);
       position_ = 0;
       const bool load = word_.opcode() == VectorOpcode::kVld;
       positions_ = static_cast<std::uint16_t>(load && fp32() ? 2 * chunks() : chunks());
@@ -294,10 +294,15 @@ void VectorCore::gather(Cycle now) {
 }
 
 // Section 12.4: all four register fields have to be free, used or not.
+std::array<std::uint8_t, 4> VectorCore::checked_registers() const {
+  const LaneGroup& group = lanes_.group();
+  const auto& head = group.stage[0].reg;
+  return {head[0], head[1], head[2], group.vd};
+}
+
 void VectorCore::issue_first(Cycle now) {
   const LaneGroup& group = lanes_.group();
-  const std::array<std::uint8_t, 4> registers{group.stage[0].reg[0], group.stage[0].reg[1],
-                                              group.stage[0].reg[2], group.vd};
+  const std::array<std::uint8_t, 4> registers = checked_registers();
   for (const std::uint8_t reg : registers)
     if (lanes_.pending(reg)) return hold(now, VectorCycle::kHazard);
   if (group.pm != 0 && !group.compare && lanes_.predicate_pending(now, group.pr)) {
@@ -342,7 +347,7 @@ void VectorCore::execute_reduction(Cycle now) {
 // instruction before named.
 void VectorCore::read_predicate(Cycle now) {
   const unsigned p = params_.quirks ? last_pr_ : word_.pr;
-  if (lanes_.predicate_pending_now(now, p)) {
+  if (lanes_.predicate_pending_now(now, p, vl_)) {
     if (!params_.quirks) {
       step_ = Step::kPredicateRead;
       return hold(now, VectorCycle::kHazard);

@@ -36,6 +36,19 @@ TEST_P(Quirk, V1TheWalkOfAnFp32StoreLags) {
   expect_hits(QuirkId::kV1);
 }
 
+TEST_P(Quirk, V1TheWalkStillAdvancesByTwoForEachChunk) {
+  integers(b, 3);
+  b.walk({2, 100, 1, 6});
+  b.run(Kernel().fill(0, 0).bar().length(48).load(1, 1).store(1, 2, 2).halt());
+  // Elements 8j and 8j + 1 of the register, two to a 64-bit word.
+  constexpr std::array<std::uint64_t, 6> kEighth{0x3F80000000000000, 0x4110000041000000, 0x4188000041800000,
+                                                 0x41C8000041C00000, 0x4204000042000000, 0x4224000042200000};
+  for (unsigned j = 0; j < 3; ++j) {
+    EXPECT_EQ(b.core().l1(100 + 2 * j)[0], reference() ? kEighth[2 * j + 1] : kEighth[2 * j]) << j;
+    EXPECT_EQ(b.core().l1(101 + 2 * j)[0], reference() ? 0 : kEighth[2 * j + 1]) << j;
+  }
+}
+
 TEST_P(Quirk, V2AConversionIsOneReadBehind) {
   integers(b, 2);
   b.run(Kernel()
@@ -85,6 +98,40 @@ TEST_P(Quirk, V3NotWithEnoughBetween) {
             .masked(VectorOpcode::kVmov, 5, 1, 0, 1)
             .halt());
   EXPECT_EQ(b.core().element(5, 2), kTwo) << "two VSETI suffice (section 12.4)";
+  EXPECT_EQ(b.hits(QuirkId::kV3), 0u);
+}
+
+// Beats of the same phase are 31 cycles apart: the least with which a D2 compare is seen (section 12.4).
+TEST_P(Quirk, V3NotAtTheLeastDistanceOfAGroup) {
+  const auto cycles = [&](unsigned pm) {
+    Kernel k;
+    k.length(128).mode(VectorMode::kD2);
+    k.stage(VectorOpcode::kVmov, 6, kV, 0);
+    VectorWord w = Kernel::arithmetic(VectorOpcode::kVcmplt, 6, 0);
+    w.sa = kC;
+    w.sb = w.sc = kK;
+    w.pr = 1;
+    k.add(w).seti(3, 1).stage(VectorOpcode::kVmov, 7, kV, 0);
+    w.op = static_cast<std::uint32_t>(VectorOpcode::kVmov);
+    w.vd = 7;
+    w.pm = pm;
+    return b.run(k.add(w).halt()).arg;
+  };
+  EXPECT_EQ(cycles(1), cycles(0)) << "nothing to wait for";
+  EXPECT_EQ(b.hits(QuirkId::kV3), 0u);
+}
+
+// The bits that are on their way are not below VL.
+TEST_P(Quirk, V3NotForBitsThatAnyDoesNotRead) {
+  Kernel k;
+  k.length(128).seti(1, 16).seti(2, 1).compare(VectorOpcode::kVcmpeq, 1, 0, 0).setvl(1).seti(2, 1);
+  VectorWord any = word(VectorOpcode::kVred);
+  any.kind = static_cast<std::uint32_t>(ReduceKind::kAny);
+  any.vd = 7;
+  any.pr = 1;
+  b.run(k.add(any).halt());
+  EXPECT_EQ(b.core().scalar(7), kOne);
+  EXPECT_EQ(b.cost(7), 4u) << "E + 1";
   EXPECT_EQ(b.hits(QuirkId::kV3), 0u);
 }
 
@@ -153,12 +200,29 @@ TEST_P(Quirk, V9ArithmeticInTreeMode) {
   const auto result = b.run(k, 5'000);
   if (reference()) {
     EXPECT_FALSE(result.completed) << "the next user of v2 waits for ever";
-    EXPECT_FALSE(b.core().waits(b.rig().now()).empty());
+    const auto waits = b.core().waits(b.rig().now());
+    ASSERT_EQ(waits.size(), 1u);
+    EXPECT_EQ(waits[0].what,
+              "VMOV at word 9: v2, which nothing will write: it is the destination of an arithmetic group in "
+              "TREE mode (V9)");
   } else {
     EXPECT_EQ(result.code, 4u);
     EXPECT_EQ(result.arg, 4u);
   }
   expect_hits(QuirkId::kV9);
+}
+
+// Its beats take longer than those of a reduction, which does not look at the scoreboard.
+TEST(Vector_S14_Q9, AReductionBehindADiscardedGroupGetsItsResults) {
+  KernelBench b;
+  integers(b, 1);
+  Kernel k;
+  k.fill(0, 0).bar().length(16).load(1, 1).mode(VectorMode::kTree);
+  for (unsigned t = 0; t < 4; ++t) k.stage(VectorOpcode::kVadd, 2, t == 0 ? kV : kC, 0);
+  k.reduce(ReduceKind::kExpsum, 7, 1, 6).mode(VectorMode::kFlat).op(VectorOpcode::kVmov, 3, 6).halt();
+  ASSERT_TRUE(b.run(k, 5'000).completed);
+  EXPECT_EQ(b.core().element(6, 1), kTwo);
+  EXPECT_EQ(b.core().element(3, 1), kTwo);
 }
 
 TEST_P(Quirk, V10WordsOfAGroupAreNotCheckedToBeArithmetic) {

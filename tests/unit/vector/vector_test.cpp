@@ -166,6 +166,56 @@ TEST_F(Vector, Section2_4ARejectedBurstFaultsTheNextRun) {
   EXPECT_EQ(unit_.misuse().kept()[0].kind, "vector-burst");
 }
 
+// The flag that a RUN has cleared rises again when the burst, still open, gets another foreign flit.
+TEST_F(Vector, Section2_4EveryForeignFlitRaisesTheFlag) {
+  arch::VectorInst halt = op(1);
+  halt.word = 0xF8000000;
+  send(0, envelope(halt));
+  arch::CuDataDesc desc;
+  desc.len = 3;
+  const auto data = [](Coord from) { return arch::make_flit(kVector, from, FlitType::kCuData, 0, false); };
+  send(10, arch::make_flit(arch::make_header(kVector, kAgent, FlitType::kCuData, 0, false), desc));
+  send(11, data({3, 3}));
+  send(40, envelope(op(3)));
+  send(80, data({3, 3}));
+  send(81, data(kAgent));
+  send(82, data(kAgent));
+  send(120, envelope(op(3)));
+  send(160, envelope(op(3)));
+  run(200);
+  ASSERT_EQ(far_.seen.size(), 4u);
+  EXPECT_EQ(far_.seen[1].second.bits(216, 32), 9u);
+  EXPECT_EQ(far_.seen[2].second.bits(216, 32), 9u);
+  EXPECT_EQ(far_.seen[3].second.bits(216, 32), 5u);
+  EXPECT_TRUE(unit_.idle());
+}
+
+// Register 3 reads t in kernel cycle t, up to the `cycles` of the completion (sections 2.5 and 12.1).
+TEST_F(Vector, Section2_5CycleCounterOfEveryCycle) {
+  arch::VectorInst halt = op(1);
+  halt.word = 0xF8000000;
+  send(0, envelope(halt));
+  arch::Ctrl ctrl;
+  ctrl.index = 3;
+  // From kernel cycle -2 on, each of another RUN; before cycle 0 it is the count of the RUN before.
+  constexpr std::array<std::uint64_t, 11> kReads{0, 5, 0, 1, 2, 3, 4, 5, 5, 5, 5};
+  for (unsigned i = 0; i < kReads.size(); ++i) {
+    const Cycle run_at = 40 + 60 * i;
+    send(run_at, envelope(op(3)));
+    send(run_at + 5 - 2 + i,
+         arch::make_flit(arch::make_header(kVector, kAgent, FlitType::kCuCtrl, i, true), ctrl));
+  }
+  run(40 + 60 * kReads.size());
+  std::size_t replies = 0;
+  for (const auto& [cycle, flit] : far_.seen) {
+    if (flit.type() != FlitType::kCuCtrl) continue;
+    ASSERT_LT(replies, kReads.size());
+    EXPECT_EQ(flit.bits(176, 64), kReads[replies]) << "kernel cycle " << static_cast<int>(replies) - 2;
+    ++replies;
+  }
+  EXPECT_EQ(replies, kReads.size());
+}
+
 TEST_F(Vector, Section2_5CapsAndDroppedFlits) {
   Flit request = arch::make_flit(kVector, {0, 0}, FlitType::kCuCtrl, 3, true);
   for (const unsigned type : {2u, 3u, 8u, 8u, 0u})
