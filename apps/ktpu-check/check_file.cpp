@@ -41,10 +41,10 @@ FileResult check_file(const std::filesystem::path& file, std::size_t kept) {
     return result;
   }
   std::map<std::string, std::size_t> remarks;
-  const auto take = [&](std::size_t number, const json& row, const std::string& parse_error) {
+  const auto one = [&](std::size_t number, const json& row, const Kind* kind,
+                       const std::string& parse_error) {
     ++result.rows;
     Differences differences;
-    const Kind* kind = parse_error.empty() ? kind_of(file, row) : nullptr;
     if (!parse_error.empty()) {
       differences.add("(row)", "JSON", parse_error);
     } else if (kind == nullptr) {
@@ -64,6 +64,13 @@ FileResult check_file(const std::filesystem::path& file, std::size_t kept) {
       ++result.equal;
     else if (result.differing.size() < kept)
       result.differing.push_back({number, std::move(differences)});
+  };
+  const auto take = [&](std::size_t number, const json& row, const std::string& parse_error) {
+    if (!parse_error.empty()) return one(number, row, nullptr, parse_error);
+    const Kind* group = kind_of_group(row);
+    if (group == nullptr) return one(number, row, kind_of(file, row), parse_error);
+    std::size_t count = 0;
+    for (const json& inner : row["rows"]) one(++count, inner, group, parse_error);
   };
   try {
     read_rows(file, take);

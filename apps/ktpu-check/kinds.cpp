@@ -36,6 +36,11 @@ Kind rtl(std::string_view stem, void (*check)(const json&, Differences&),
   return {"rtl", stem, check, {}, false, std::move(fields)};
 }
 
+// A group of compiler rows: many in one file, known by the file's id.
+Kind compiler(std::string_view group, void (*check)(const json&, Differences&)) {
+  return {"compiler", group, check};
+}
+
 Kind later(std::string_view folder, std::string_view stem, std::string_view why,
            std::vector<std::string_view> fields = {}) {
   return {folder, stem, nullptr, why, false, std::move(fields)};
@@ -82,6 +87,15 @@ std::vector<Kind> make_kinds() {
       {"vector", "reduce", check_reduce, {}, false, {"kind", "vl", "va"}},
       {"vector", "", check_lane, {}, false, {"op", "a", "r"}},
       later("controller", "", kController, {"rl", "wl", "quirks"}),
+
+      compiler("misc/dispatch/plan", check_dispatch_plan),
+      compiler("misc/dispatch/cost_model_deal", check_block_deal),
+      compiler("misc/program/shadow", check_control_program),
+      compiler("misc/isa/cluster", check_cluster_inst),
+      compiler("misc/isa/addr40", check_address40),
+      compiler("misc/isa/e8m15_truncate", check_constant),
+      compiler("misc/isa/vector_flits", check_vector_flit),
+      compiler("misc/isa/vector_words", check_vector_word),
       later("compiler", "", kCompiler, {"id", "path"}),
   };
 }
@@ -124,6 +138,17 @@ const Kind* kind_of(const std::filesystem::path& file, const json& row) {
   if (const Kind* k = find([&](const Kind& c) { return has_fields(row, c.fields); })) return k;
   if (const Kind* k = find([&](const Kind& c) { return in_folder(c) && c.stem.empty(); })) return k;
   return find([&](const Kind& c) { return !c.stem.empty() && c.stem == stem; });
+}
+
+const Kind* kind_of_group(const json& file) {
+  if (!file.is_object() || !file.contains("id") || !file["id"].is_string()) return nullptr;
+  if (!file.contains("rows") || !file["rows"].is_array() || file["rows"].empty()) return nullptr;
+  std::string group = file["id"].get<std::string>();
+  // "_a", "_b": which part of the rows the file holds.
+  if (const std::size_t size = group.size(); size > 2 && group[size - 2] == '_') group.resize(size - 2);
+  const auto found = std::find_if(kinds().begin(), kinds().end(),
+                                  [&](const Kind& k) { return k.stem == group && k.check != nullptr; });
+  return found == kinds().end() ? nullptr : &*found;
 }
 
 }  // namespace ktpu::check

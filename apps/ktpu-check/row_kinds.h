@@ -27,5 +27,13 @@ void check_convert(const nlohmann::json& row, Differences& differences);
 void check_reduce(const nlohmann::json& row, Differences& differences);
 void check_vector_program(const nlohmann::json& row, Differences& differences);
 void check_program(const nlohmann::json& row, Differences& differences);
+void check_dispatch_plan(const nlohmann::json& row, Differences& differences);
+void check_block_deal(const nlohmann::json& row, Differences& differences);
+void check_control_program(const nlohmann::json& row, Differences& differences);
+void check_cluster_inst(const nlohmann::json& row, Differences& differences);
+void check_address40(const nlohmann::json& row, Differences& differences);
+void check_constant(const nlohmann::json& row, Differences& differences);
+void check_vector_flit(const nlohmann::json& row, Differences& differences);
+void check_vector_word(const nlohmann::json& row, Differences& differences);
 
 }  // namespace ktpu::check

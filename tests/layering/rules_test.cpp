@@ -10,9 +10,10 @@ namespace {
 // Spliced, or the rules would find these in this file.
 const std::string kInclude = "#inc" + std::string("lude ");
 
-TEST(LayeringRules, ComponentIsTheFolderOrTheFolderBelowTlm) {
+TEST(LayeringRules, ComponentIsTheFolderOrTheFolderBelowTlmAndCompiler) {
   EXPECT_EQ(component_of("arch/encoding/codes.h"), "arch");
   EXPECT_EQ(component_of("tlm/noc/router.h"), "tlm/noc");
+  EXPECT_EQ(component_of("compiler/bytes/units.h"), "compiler/bytes");
   EXPECT_EQ(component_of("tlm/CMakeLists.txt"), "tlm");
   EXPECT_EQ(component_of("README.md"), "");
 }
@@ -26,10 +27,12 @@ TEST(LayeringRules, ForbiddenEdgesAreFoundWithTheirLine) {
       {"rtl_models/router/r.cpp",
        "  # include \"tlm/noc/router.h\" // x\n" + kInclude + "\"rtl_models/twin.h\"\n"},
       {"apps/main.cpp", kInclude + "\"rtl_models/twin.h\"\n" + kInclude + "\"tlm/platform/a.h\"\n"},
+      {"compiler/bytes/b.cpp", kInclude + "\"arch/a.h\"\n" + kInclude + "\"compiler/program/p.h\"\n"},
       {"gadgets/g.h", kInclude + "\"arch/a.h\"\n"},
   };
   EXPECT_EQ(check_edges(tree), (Violations{
                                    "arch/a.h:2: arch must not see tlm/sim/unit.h",
+                                   "compiler/bytes/b.cpp:2: compiler/bytes must not see compiler/program/p.h",
                                    "gadgets/g.h:1: 'gadgets' has no line in the table of allowed edges",
                                    "rtl_models/router/r.cpp:1: rtl_models must not see tlm/noc/router.h",
                                    "tlm/noc/router.h:1: tlm/noc must not see tlm/memory/port.h",
