@@ -200,6 +200,12 @@ std::vector<sim::Wait> VectorCore::waits(Cycle now) const {
         add("l1-port", "the L1 write port", "receiver");
     }
   }
+  if (running_ && !held_)
+    list.push_back({.what = fmt::format("its kernel, which started in cycle {}, goes on: {}", started_,
+                                        instruction_text()),
+                    .part = "sequencer",
+                    .kind = "kernel",
+                    .note = true});
   if (l1_.ack() != nullptr)
     list.push_back({.what = "the acknowledgement of a CU_DATA burst to leave",
                     .part = "receiver",

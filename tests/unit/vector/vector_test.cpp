@@ -190,6 +190,37 @@ TEST_F(Vector, Section2_4EveryForeignFlitRaisesTheFlag) {
   EXPECT_TRUE(unit_.idle());
 }
 
+// A response that no fill asked for makes the count wrap: VBAR waits for ever, and says why (section 2.3).
+TEST_F(Vector, Section2_3ASurplusResponseIsNamed) {
+  arch::VectorInst bar = op(1);
+  bar.word = 0xE0000000;
+  send(0, envelope(bar));
+  send(10, arch::make_flit(kVector, kAgent, FlitType::kMemRdResp, 0, true));
+  send(40, envelope(op(3)));
+  run(140);
+  const auto waits = unit_.waits(kOrigin + 140);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_EQ(
+      waits[0].what,
+      "VBAR at word 0: its count of read responses, which wrapped: 1 came that no VFILL had asked (0,1) "
+      "for");
+}
+
+// A kernel without VHALT goes on for ever, which is no wait: a note says where it is.
+TEST_F(Vector, AKernelWithoutAnEndIsNamed) {
+  arch::VectorInst set_mode = op(1);
+  for (set_mode.addr = 0; set_mode.addr < 512; ++set_mode.addr) {
+    set_mode.word = 0xC8000000;
+    send(0, envelope(set_mode));
+  }
+  send(2000, envelope(op(3)));
+  run(6000);
+  const auto waits = unit_.waits(kOrigin + 6000);
+  ASSERT_EQ(waits.size(), 1u);
+  EXPECT_TRUE(waits[0].note);
+  EXPECT_EQ(waits[0].what, "its kernel, which started in cycle 2025, goes on: VSETMODE at word 486");
+}
+
 // Register 3 reads t in kernel cycle t, up to the `cycles` of the completion (sections 2.5 and 12.1).
 TEST_F(Vector, Section2_5CycleCounterOfEveryCycle) {
   arch::VectorInst halt = op(1);
