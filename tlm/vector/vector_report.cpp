@@ -204,8 +204,7 @@ std::vector<sim::Wait> VectorCore::waits(Cycle now) const {
     list.push_back({.what = fmt::format("its kernel, which started in cycle {}, goes on: {}", started_,
                                         instruction_text()),
                     .part = "sequencer",
-                    .kind = "kernel",
-                    .note = true});
+                    .kind = "kernel"});
   if (l1_.ack() != nullptr)
     list.push_back({.what = "the acknowledgement of a CU_DATA burst to leave",
                     .part = "receiver",
