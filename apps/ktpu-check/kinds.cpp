@@ -96,6 +96,14 @@ std::vector<Kind> make_kinds() {
       compiler("misc/isa/e8m15_truncate", check_constant),
       compiler("misc/isa/vector_flits", check_vector_flit),
       compiler("misc/isa/vector_words", check_vector_word),
+      compiler("misc/layout/pack", check_layout_pack),
+      compiler("misc/layout/conv_geometry", check_conv_geometry),
+      compiler("misc/layout/entry_walk", check_entry_walk),
+      compiler("misc/memory/pack", check_scratch_block),
+      {"compiler", "misc/memory/arena", check_arena, {}, false, {"base", "align", "trace"}},
+      compiler("misc/mesh/pairing", check_mesh_pairing),
+      compiler("misc/mesh/topology", check_mesh_topology),
+      compiler("misc/mesh/remote_drain", check_remote_drain),
       later("compiler", "", kCompiler, {"id", "path"}),
   };
 }

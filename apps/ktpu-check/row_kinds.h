@@ -35,5 +35,13 @@ void check_address40(const nlohmann::json& row, Differences& differences);
 void check_constant(const nlohmann::json& row, Differences& differences);
 void check_vector_flit(const nlohmann::json& row, Differences& differences);
 void check_vector_word(const nlohmann::json& row, Differences& differences);
+void check_layout_pack(const nlohmann::json& row, Differences& differences);
+void check_conv_geometry(const nlohmann::json& row, Differences& differences);
+void check_entry_walk(const nlohmann::json& row, Differences& differences);
+void check_scratch_block(const nlohmann::json& row, Differences& differences);
+void check_arena(const nlohmann::json& file, Differences& differences);
+void check_mesh_pairing(const nlohmann::json& row, Differences& differences);
+void check_mesh_topology(const nlohmann::json& row, Differences& differences);
+void check_remote_drain(const nlohmann::json& row, Differences& differences);
 
 }  // namespace ktpu::check

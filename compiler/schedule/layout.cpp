@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/schedule/layout.h"
+
+#include <algorithm>
+
+#include "arch/error.h"
+#include "arch/program/tensor_layout.h"
+
+namespace ktpu::schedule {
+namespace {
+
+constexpr unsigned kElementBytes = 2;  // FP16
+constexpr unsigned kBiasCopies = 4;    // one for each row of a sub-tile
+
+arch::TensorLayout image(const std::string& key, Shape shape, std::uint64_t least_stride) {
+  return arch::TensorLayout(key, shape, kElementBytes, least_stride);
+}
+
+}  // namespace
+
+Layout Layout::flat() { return Layout("flat"); }
+Layout Layout::entry(unsigned groups, unsigned blocks) {
+  return Layout(fmt::format("entry:{}x{}", groups, blocks));
+}
+Layout Layout::tile(unsigned grid_rows, unsigned grid_columns, unsigned gm, unsigned gn) {
+  return Layout(fmt::format("tile:{}x{}:{}x{}", grid_rows, grid_columns, gm, gn));
+}
+Layout Layout::channel_bias(unsigned gn) { return Layout(fmt::format("bias:{}", gn), kBiasCopies); }
+Layout Layout::conv_entry(unsigned gm) { return Layout(fmt::format("conv:1:{}", gm)); }
+
+Layout Layout::batched(const Layout& inner, unsigned count, std::uint64_t least_stride) {
+  KTPU_CHECK(!inner.key_.starts_with("batch"), "a batch of {}", inner.key_);
+  Layout layout(fmt::format("batch{}:{}", count, inner.key_), inner.copies_);
+  layout.least_stride_ = least_stride;
+  return layout;
+}
+
+std::uint64_t Layout::nbytes(Shape shape) const {
+  return image(key_, shape, least_stride_).elements() * kElementBytes;
+}
+
+std::vector<std::uint8_t> Layout::pack(std::span<const std::uint8_t> row_major, Shape shape) const {
+  return image(key_, shape, least_stride_).pack(row_major);
+}
+
+std::vector<std::uint8_t> Layout::unpack(std::span<const std::uint8_t> memory, Shape shape) const {
+  const arch::TensorLayout whole = image(key_, shape, least_stride_);
+  std::vector<std::uint8_t> padded(memory.begin(), memory.end());
+  padded.resize(whole.elements() * kElementBytes);
+  return whole.unpack(padded);
+}
+
+std::string Layout::print(Shape shape) const {
+  const arch::TensorLayout whole = image(key_, shape, least_stride_);
+  return fmt::format("{} [{}]: {} values in {} bytes", key_, fmt::join(shape, ", "), whole.values(),
+                     whole.elements() * kElementBytes);
+}
+
+std::string Layout::verify(Shape shape) const {
+  const arch::TensorLayout whole = image(key_, shape, least_stride_);
+  std::vector<unsigned> seen(whole.values());
+  for (std::uint64_t i = 0; i < whole.elements(); ++i)
+    if (const std::int64_t value = whole.source(i); value >= 0) ++seen.at(static_cast<std::size_t>(value));
+  const auto wrong = std::find_if(seen.begin(), seen.end(), [&](unsigned n) { return n != copies_; });
+  if (wrong == seen.end()) return {};
+  return fmt::format("{}: value {} lies in memory {} times, not {}", key_, wrong - seen.begin(), *wrong,
+                     copies_);
+}
+
+}  // namespace ktpu::schedule
