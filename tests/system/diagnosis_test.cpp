@@ -324,6 +324,34 @@ TEST(Diagnosis, AGoodProgramIsFinishedWithoutANote) {
   EXPECT_THAT(r.notes, testing::IsEmpty());
 }
 
+// vector.md 10: without VHALT a kernel goes round the instruction memory and keeps the machine busy, which is
+// no progress of the program; not either when nobody waits for it.
+TEST(Diagnosis, AKernelWithoutHalt) {
+  for (const bool awaited : {true, false}) {
+    const RunResult r = run_text(
+        fmt::format("unit vector_core (3,1)\nmemory 0x80000000..0x80000020\nbaseline (3,1)\nstage 0 {{\n"
+                    "kernel {{\n go:\n VFILL A0, 0\n VBAR\n}}\ndesc A0 base=0x80000000 dims=[(32,1)]\n"
+                    "run go last\n}}\ncredit 8\nkick (3,1) slots=0..7\nawait (3,1) {}\n",
+                    awaited ? 8 : 7),
+        {}, "mesh8");
+    EXPECT_EQ(r.status, ExitStatus::kNoProgress) << r.message;
+    EXPECT_EQ(r.verdict, Verdict::kDeadlock) << r.message;
+    EXPECT_EQ(r.cause, "kernel-without-halt") << r.message;
+    EXPECT_EQ(r.where, "vector@3,1 sequencer");
+    EXPECT_LT(r.cycles, 10'000u);
+  }
+}
+// One that ends late is let go on.
+TEST(Diagnosis, ALongKernelIsNoHang) {
+  const RunResult r = run_text(
+      "unit vector_core (3,1)\nbaseline (3,1)\nstage 0 {\nkernel {\n go:\n VSETI S0, int 5000\n VLOOP S0, "
+      "end\n"
+      " VMOV v0, v1\n end:\n VHALT\n}\nrun go last\n}\ncredit 6\nkick (3,1) slots=0..5\nawait (3,1) 6\n",
+      {}, "mesh8");
+  EXPECT_EQ(r.status, ExitStatus::kOk) << r.message;
+  EXPECT_GT(r.cycles, 20'000u);
+}
+
 // --- Saturation, deadlock, starvation and slow progress are different verdicts (report 15).
 
 RunResult run_traffic(const std::string& yaml, RunLimits limits) {

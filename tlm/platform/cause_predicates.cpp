@@ -126,6 +126,8 @@ Found aperture_dropped(const Scene& scene) {
   });
 }
 Found remote_interleaved(const Scene& scene) { return edges(scene, "remote-interleaved"); }
+Found kernel_without_halt(const Scene& scene) { return edges(scene, "halt"); }
+
 Found sink_refuses(const Scene& scene) {
   Found found;
   for (const Edge& edge : scene.graph.edges()) {

@@ -25,6 +25,7 @@ Found peer_short(const Scene& scene);
 Found shared_fill(const Scene& scene);
 Found credit_never_seeded(const Scene& scene);
 Found credit_below_programs(const Scene& scene);
+Found kernel_without_halt(const Scene& scene);
 Found sink_refuses(const Scene& scene);
 Found kick_while_running(const Scene& scene);
 Found kick_empty(const Scene& scene);

@@ -6,6 +6,7 @@
 #include "arch/program/image.h"
 #include "arch/program/tensor_layout.h"
 #include "tlm/platform/findings.h"
+#include "tlm/vector/vector_core.h"
 
 namespace ktpu::platform {
 
@@ -223,6 +224,27 @@ bool Runner::waits_for_world() const {
          system_.host() != nullptr && !system_.host()->done();
 }
 
+// The program waits for one, or it is what keeps the run from ending.
+bool Runner::waits_for_endless_kernel(bool host_done) {
+  std::vector<const sim::Unit*> endless;
+  for (const sim::Timeline::Clock& clock : system_.timeline().clocks())
+    for (const sim::Unit* unit : clock.engine->units())
+      if (const auto* core = dynamic_cast<const vector::VectorCore*>(unit);
+          core != nullptr && core->never_halts() &&
+          clock.engine->now() >= core->kernel_start() + limits_.watchdog)
+        endless.push_back(core);
+  if (endless.empty() || host_done) return !endless.empty();
+  system_.timeline().sync();
+  const WaitGraph graph(system_);
+  for (const WaitGraph::Poll& poll : graph.polls()) {
+    const std::vector<bool> seen = graph.reach(poll.node);
+    for (const sim::Unit* unit : endless)
+      if (const std::size_t node = graph.find(unit, "sequencer"); node != WaitGraph::kNobody && seen[node])
+        return true;
+  }
+  return false;
+}
+
 // True when the run is over.
 bool Runner::check(sim::Cycle now) {
   for (const Finding& finding : findings(system_))
@@ -268,6 +290,12 @@ bool Runner::check(sim::Cycle now) {
     return end(true, {}, activity_.worked_at());
   if (const Activity::Held held = activity_.longest_held(); held.link != nullptr && stands(held.since))
     return end(true, held, held.since);
+  if (waits_for_endless_kernel(host_done)) {
+    finish(arch::ExitStatus::kNoProgress,
+           diagnose_stand(system_, false, {},
+                          fmt::format("cycle {}: a kernel without end is no progress", now)));
+    return true;
+  }
   return false;
 }
 

@@ -91,6 +91,8 @@ class Runner {
   void check_outputs();
   std::string faults() const;
   bool waits_for_world() const;
+  // A kernel without end: its beats and its traffic are no progress.
+  bool waits_for_endless_kernel(bool host_done);
   void finish(arch::ExitStatus status, const Diagnosis& diagnosis);
   // Faults and notes so far, as further lines of a message.
   std::string findings_text() const;

@@ -32,18 +32,25 @@ struct Descriptor {
 // Dimension 0 is innermost. At its last index the walk stays.
 class AddressWalk {
  public:
-  void start(const Descriptor& descriptor, std::int64_t offset) {
-    descriptor_ = &descriptor;
+  using Descriptors = std::array<Descriptor, 8>;
+
+  // `descriptors` outlive the walk.
+  explicit AddressWalk(const Descriptors& descriptors) : descriptors_(&descriptors) {}
+
+  void start(unsigned descriptor, std::int64_t offset) {
+    which_ = static_cast<std::uint8_t>(descriptor % descriptors_->size());
     index_ = {};
-    address_ = (descriptor.base + static_cast<std::uint64_t>(offset)) & Descriptor::kAddressMask;
+    address_ = (walked().base + static_cast<std::uint64_t>(offset)) & Descriptor::kAddressMask;
   }
+  void reset() { which_ = 0; }
   std::uint64_t address() const { return address_; }
 
   void step() {
+    const Descriptor& descriptor = walked();
     std::uint64_t next = address_;
     for (unsigned d = 0; d < kDimensions; ++d) {
-      const auto stride = static_cast<std::uint64_t>(std::int64_t{descriptor_->stride[d]});
-      if (index_[d] + 1 < descriptor_->steps(d)) {
+      const auto stride = static_cast<std::uint64_t>(std::int64_t{descriptor.stride[d]});
+      if (index_[d] + 1 < descriptor.steps(d)) {
         ++index_[d];
         address_ = (next + stride) & Descriptor::kAddressMask;
         return;
@@ -55,18 +62,17 @@ class AddressWalk {
     index_ = carried_;  // past the last index
   }
 
-  // `descriptors`: where the walked one is kept, so that a checkpoint can name it.
-  void visit(sim::Archive& a, const std::array<Descriptor, 8>& descriptors) {
-    auto which = static_cast<std::uint8_t>(descriptor_ - descriptors.data());
-    a.state("descriptor", which, 3);
-    if (a.restores()) descriptor_ = &descriptors[which % 8];
+  void visit(sim::Archive& a) {
+    a.state("descriptor", which_, 3);
     a.state("address", address_, 40);
     a.memory("index", index_.data(), index_.size());
   }
-  void bind(const Descriptor& descriptor) { descriptor_ = &descriptor; }
 
  private:
-  const Descriptor* descriptor_ = nullptr;
+  const Descriptor& walked() const { return (*descriptors_)[which_]; }
+
+  const Descriptors* descriptors_;
+  std::uint8_t which_ = 0;
   std::uint64_t address_ = 0;
   std::array<std::uint32_t, kDimensions> index_{}, carried_{};
 };

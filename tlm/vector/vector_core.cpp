@@ -32,7 +32,6 @@ VectorCore::VectorCore(std::string name, const VectorParams& params, sim::FlitPo
     throw arch::UserError::make("{}: l1_words is {}; it must be a power of two up to {}", Unit::name(),
                                 params.l1_words, kL1Words);
   base_.report_to(&misuse_);
-  walk_.bind(descriptors_[0]);
   decode_all();
 }
 
@@ -57,7 +56,7 @@ void VectorCore::reset(Cycle start) {
   pc_ = word_pc_ = loop_top_ = loop_end_ = position_ = positions_ = 0;
   last_pr_ = last_pm_ = 0;
   walk_steps_at_.fill(sim::kNever);
-  walk_.bind(descriptors_[0]);
+  walk_.reset();
   cycle_states_.reset(start);
   imem_writes_ = desc_writes_ = runs_ = unknown_ = faults_ = instructions_ = words_moved_ = 0;
   fills_ = drains_ = fill_words_ = drain_words_ = kernel_cycles_ = 0;

@@ -85,6 +85,11 @@ class VectorCore final : public sim::Unit, public noc::EndpointReports {
   const Predicate& predicate(unsigned p) const { return lanes_.predicate(p % kPredicates); }
   const L1Word& l1(unsigned word) const { return l1_.word(word); }
   std::uint32_t kernel_cycles() const { return cycles_; }  // of the last RUN
+  // A kernel is moving and no VHALT lies ahead: only a fault can end it. There is no branch back but VLOOP,
+  // and behind the last word of the instruction memory comes the first. False in cycles in which it waits for
+  // others, who may be what it really stands at.
+  bool never_halts() const;
+  Cycle kernel_start() const { return started_; }
 
  private:
   static constexpr unsigned kWords = 512;  // section 1: 9-bit pc
@@ -209,7 +214,7 @@ class VectorCore final : public sim::Unit, public noc::EndpointReports {
   std::uint32_t loop_count_ = 0;
   std::uint8_t last_pr_ = 0, last_pm_ = 0;      // registers that V4 and V5 are about
   std::uint16_t position_ = 0, positions_ = 0;  // word, beat or chunk of the instruction, and how many
-  AddressWalk walk_;
+  AddressWalk walk_{descriptors_};
   // VST: the walk moves on at the start of these cycles. The reference can be late with two (V1).
   std::array<Cycle, 2> walk_steps_at_{sim::kNever, sim::kNever};
   bool high_half_ = false;  // VST FP32

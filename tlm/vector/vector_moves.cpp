@@ -48,7 +48,7 @@ void VectorCore::start_walk(Cycle now) {
   constexpr std::uint64_t kMaxWords = 256;  // section 13, F_LEN
   const std::uint64_t total = descriptors_[word_.ad].total();
   if (total > kMaxWords) return fault(now, VectorFault::kLen);
-  walk_.start(descriptors_[word_.ad], 0);
+  walk_.start(word_.ad, 0);
   position_ = 0;
   positions_ = static_cast<std::uint16_t>(total);
   if (word_.opcode() == VectorOpcode::kVfill) return go(Step::kFillRequest, now + 1);

@@ -117,7 +117,7 @@ void VectorCore::visit(sim::Archive& a) {
   a.state("last_pm", last_pm_, 2);
   a.state("position", position_, 16);
   a.state("positions", positions_, 16);
-  a.scope("walk", [&] { walk_.visit(a, descriptors_); });
+  a.scope("walk", [&] { walk_.visit(a); });
   a.state("high_half", high_half_, 1);
   a.memory("drained", drained_.data(), drained_.size());
   a.kept("at", at_);
@@ -172,6 +172,21 @@ std::string VectorCore::hazard_text() const {
   return fmt::format("P{}, which is being written", lanes_.group().pr);
 }
 
+bool VectorCore::never_halts() const {
+  if (!running_ || faulted_ || step_ == Step::kIdle || step_ == Step::kDone) return false;
+  if (held_ && *held_ != VectorCycle::kHazard) return false;
+  if (held_ && step_ != Step::kPredicateRead)
+    for (const std::uint8_t reg : checked_registers())
+      if (lanes_.never_written(reg)) return false;
+  unsigned at = word_pc_;
+  for (unsigned words = 0; words < 2 * kWords; ++words) {  // twice: VSETI's numbers may be read as words
+    const arch::VectorOpcode op = decoded_[at].opcode();
+    if (op == arch::VectorOpcode::kVhalt) return false;
+    at = (at + (op == arch::VectorOpcode::kVseti ? 2 : 1)) % kWords;
+  }
+  return true;
+}
+
 // Parts: sequencer, receiver (head of the receive FIFO), output (the slot) and the endpoint's.
 std::vector<sim::Wait> VectorCore::waits(Cycle now) const {
   std::vector<sim::Wait> list;
@@ -200,7 +215,12 @@ std::vector<sim::Wait> VectorCore::waits(Cycle now) const {
         add("l1-port", "the L1 write port", "receiver");
     }
   }
-  if (running_ && !held_)
+  if (never_halts())
+    list.push_back({.what = fmt::format("{}: no VHALT lies ahead of it", instruction_text()),
+                    .part = "sequencer",
+                    .kind = "halt",
+                    .since = started_});
+  else if (running_ && !held_)
     list.push_back({.what = fmt::format("its kernel, which started in cycle {}, goes on: {}", started_,
                                         instruction_text()),
                     .part = "sequencer",

@@ -187,7 +187,7 @@ void VectorCore::execute(Cycle now) {
     case VectorOpcode::kVst: {
       if (!typed) return fault(now, VectorFault::kDtype);
       // 14 bits, signed.
-      walk_.start(descriptors_[word_.ad], static_cast<std::int32_t>(word_.offset << 18) >> 18);
+      walk_.start(word_.ad, static_cast<std::int32_t>(word_.offset << 18) >> 18);
       walk_steps_at_.fill(sim::kNever);
       position_ = 0;
       const bool load = word_.opcode() == VectorOpcode::kVld;

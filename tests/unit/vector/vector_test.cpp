@@ -2,6 +2,9 @@
 // The vector endpoint: envelopes of vector.md sections 2 and 12.6.
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdlib>
+
 #include "arch/encoding/payloads.h"
 #include "arch/encoding/vector_inst.h"
 #include "tlm/sim/engine.h"
@@ -206,7 +209,7 @@ TEST_F(Vector, Section2_3ASurplusResponseIsNamed) {
       "for");
 }
 
-// A kernel without VHALT goes on for ever and no watchdog ends it: who asks is told where it is.
+// A kernel without VHALT goes on for ever: who asks is told so.
 TEST_F(Vector, AKernelWithoutAnEndIsNamed) {
   arch::VectorInst set_mode = op(1);
   for (set_mode.addr = 0; set_mode.addr < 512; ++set_mode.addr) {
@@ -217,7 +220,9 @@ TEST_F(Vector, AKernelWithoutAnEndIsNamed) {
   run(6000);
   const auto waits = unit_.waits(kOrigin + 6000);
   ASSERT_EQ(waits.size(), 1u);
-  EXPECT_EQ(waits[0].what, "its kernel, which started in cycle 2025, goes on: VSETMODE at word 486");
+  EXPECT_EQ(waits[0].what, "VSETMODE at word 486: no VHALT lies ahead of it");
+  EXPECT_TRUE(unit_.never_halts());
+  EXPECT_EQ(unit_.kernel_start(), 2025u);
 }
 
 // Register 3 reads t in kernel cycle t, up to the `cycles` of the completion (sections 2.5 and 12.1).
@@ -257,6 +262,30 @@ TEST_F(Vector, Section2_5CapsAndDroppedFlits) {
   EXPECT_EQ(far_.seen[0].first, kOrigin + 12);
   EXPECT_EQ(far_.seen[0].second.bits(176, 64), 0x5643042020000000u);
   EXPECT_TRUE(unit_.idle());
+}
+
+// Waves and histories keep the addresses of the first visit: none may be of a value that is gone after it.
+class Addresses final : public sim::Archive {
+ public:
+  std::vector<const std::byte*> seen;
+
+ private:
+  void on_value(std::string_view, void* value, std::size_t, const sim::ValueInfo&) override { keep(value); }
+  void on_memory(std::string_view, void* data, std::size_t, std::size_t) override { keep(data); }
+  void on_enter(std::string_view) override {}
+  void on_leave() override {}
+  void keep(const void* at) { seen.push_back(static_cast<const std::byte*>(at)); }
+};
+
+TEST_F(Vector, EveryVisitedValueStaysWhereItIs) {
+  Addresses visited;
+  unit_.visit(visited);
+  EXPECT_GT(visited.seen.size(), 50u);
+  std::byte here{};  // what lies near it is on the stack
+  for (const std::byte* at : visited.seen) {
+    const auto far = reinterpret_cast<std::intptr_t>(at) - reinterpret_cast<std::intptr_t>(&here);
+    EXPECT_GT(std::abs(far), 1 << 16);
+  }
 }
 
 }  // namespace
