@@ -181,9 +181,14 @@ std::string explain(std::string_view name, const Statistics* statistics) {
   for (const FactText& fact : kFacts)
     if (fact.name == name)
       return fmt::format("{}\n  unit:     {}\n  meaning:  {}\n", fact.name, fact.unit, fact.sentence);
-  if (statistics != nullptr)
-    for (const auto explain_one : {explain_entry, explain_engine})
-      if (const auto text = explain_one(name, statistics->registry())) return *text;
+  if (statistics != nullptr) {
+    // An engine and what it works on may have one name (memory.agent.out): both are told.
+    if (const auto engine = explain_engine(name, statistics->registry())) {
+      const Entry* entry = statistics->registry().find(name);
+      return entry == nullptr ? *engine : *engine + describe(*entry, statistics->registry());
+    }
+    if (const auto entry = explain_entry(name, statistics->registry())) return *entry;
+  }
   const std::vector<Metric>& metrics = statistics != nullptr ? statistics->metrics() : standard_metrics();
   for (const Metric& metric : metrics)
     if (ends_in(name, metric.name) || ends_in(metric.name, name)) return explain_metric(metric);
