@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/ktpu-sim/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <limits>
 
 #include "arch/error.h"
@@ -11,6 +14,14 @@ namespace ktpu::apps {
 namespace {
 
 constexpr sim::Cycle kMost = std::numeric_limits<sim::Cycle>::max() / 4;
+
+const CLI::Validator kTolerance(
+    [](const std::string& text) {
+      double value = 0;
+      const bool good = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
+      return good ? std::string() : fmt::format("'{}' is no tolerance: give a number, 0 or more", text);
+    },
+    "");
 
 }  // namespace
 
@@ -41,12 +52,8 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
           ->type_name("NAME=FILE")
           ->take_all()
           ->allow_extra_args(false);
-  app.add_option("--atol", o.atol, "Absolute tolerance of --expect")
-      ->check(CLI::NonNegativeNumber)
-      ->needs(expect);
-  app.add_option("--rtol", o.rtol, "Relative tolerance of --expect")
-      ->check(CLI::NonNegativeNumber)
-      ->needs(expect);
+  app.add_option("--atol", o.atol, "Absolute tolerance of --expect")->check(kTolerance)->needs(expect);
+  app.add_option("--rtol", o.rtol, "Relative tolerance of --expect")->check(kTolerance)->needs(expect);
   app.add_option("--dump", o.dumps, "Print memory after the run, or write it to FILE")
       ->type_name("ADDR:BYTES[:FILE]")
       ->take_all()

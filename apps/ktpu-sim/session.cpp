@@ -96,6 +96,17 @@ std::size_t mesh_of(const platform::System& system, const char* option, const Du
                         option, dump.address, arch::address::mesh(dump.address));
 }
 
+// Refuses a range whose first `bytes` are not in the machine; `text` is what the user wrote.
+void require_memory(platform::System& system, const char* option, const std::string& text, const Dump& range,
+                    std::uint64_t bytes) {
+  platform::MeshSystem& mesh = system.mesh(mesh_of(system, option, range));
+  try {
+    platform::read_memory(mesh, range.address, bytes);
+  } catch (const UserError& error) {
+    throw UserError::make("{} {}: {}", option, text, error.what());
+  }
+}
+
 // The watched ranges of --watch-mem, told on standard output.
 void watch_memory(platform::Runner& runner, const platform::System& system, const std::vector<Dump>& ranges) {
   std::vector<std::vector<platform::MemoryWatch::Range>> by_mesh(system.meshes().size());
@@ -345,7 +356,12 @@ ExitStatus run_session(const Options& options) {
     if (!watched.back().file.empty()) throw UserError::make("--watch-mem {}: expected ADDRESS:BYTES", text);
   }
   std::vector<Binding> in, out, expect;
-  for (const std::string& text : options.in) in.push_back(parse_binding("--in", text));
+  for (const std::string& text : options.in) {
+    in.push_back(parse_binding("--in", text));
+    for (std::size_t k = 0; k + 1 < in.size(); ++k)
+      if (in[k].name == in.back().name)
+        throw UserError::make("--in {}: the input is given twice; the first would never be read", text);
+  }
   for (const std::string& text : options.out) out.push_back(parse_binding("--out", text));
   for (const std::string& text : options.expect) expect.push_back(parse_binding("--expect", text));
 
@@ -369,12 +385,12 @@ ExitStatus run_session(const Options& options) {
     require_writable(binding.file);
   }
   for (const Binding& binding : expect) check_output(program->program, binding, true);
-  for (const Dump& dump : dumps) {
-    platform::read_memory(system.mesh(mesh_of(system, "--dump", dump)), dump.address, dump.bytes);
-    if (!dump.file.empty()) require_writable(dump.file);
+  for (std::size_t k = 0; k < dumps.size(); ++k) {
+    require_memory(system, "--dump", options.dumps[k], dumps[k], dumps[k].bytes);
+    if (!dumps[k].file.empty()) require_writable(dumps[k].file);
   }
-  for (const Dump& range : watched)
-    platform::read_memory(system.mesh(mesh_of(system, "--watch-mem", range)), range.address, 1);
+  for (std::size_t k = 0; k < watched.size(); ++k)
+    require_memory(system, "--watch-mem", options.watch_memory[k], watched[k], 1);
   if (!options.stats.empty()) {
     observe::require_report_path(options.stats);
     require_writable(options.stats);

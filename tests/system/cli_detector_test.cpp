@@ -109,7 +109,8 @@ TEST_F(Cli, WatchedMemory) {
   EXPECT_THAT(f.out, HasSubstr("through port 0:" + bytes));
   expect_refused({"-t", "mesh1", worked, "--watch-mem", "0x4000"}, {"--watch-mem 0x4000", "ADDRESS:BYTES"});
   expect_refused({"-t", "mesh1", worked, "--watch-mem", "0x4000:4:f"}, {"--watch-mem"});
-  expect_refused({"-t", "mesh1", worked, "--watch-mem", "0xff00000000:4"}, {"outside the DRAM"});
+  expect_refused({"-t", "mesh1", worked, "--watch-mem", "0xff00000000:4"},
+                 {"--watch-mem 0xff00000000:4", "outside the DRAM"});
 }
 
 }  // namespace

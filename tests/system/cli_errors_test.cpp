@@ -134,6 +134,17 @@ TEST_F(Cli, RefusesTensors) {
   expect_refused({"-t", "mesh1", worked, "--dump", "0:99999999999999"}, {"0x0"});
 }
 
+TEST_F(Cli, AnInputGivenTwiceIsRefused) {
+  expect_refused({"-t", "mesh1", worked, "--in", "a=x.npy", "--in", "a=y.npy"}, {"--in a=y.npy", "twice"});
+}
+
+TEST_F(Cli, ToleranceIsANumber) {
+  for (const char* value : {"-1", "nan", "inf", "1e999", "x"})
+    for (const char* option : {"--atol", "--rtol"})
+      expect_refused({"-t", "mesh1", worked, "--expect", "c=c.npy", option, value},
+                     {option, value, "number, 0 or more"});
+}
+
 TEST_F(Cli, RefusesFilesItCannotWrite) {
   fs::create_directories(folder / "adir");
   for (const std::string path : {"adir", "missing/x"}) {
