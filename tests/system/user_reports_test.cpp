@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What users of such tools complain about, tried on the real process. The numbers are those of the list of
 // reports. Numbers that are not here are tested where the feature is: 15 in diagnosis_test.cpp, 24 and 25 in
-// cli_test.cpp; 12 and 17 have no feature yet.
+// cli_test.cpp; 12 has no feature yet.
+#include <pty.h>
+#include <sys/resource.h>
+
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -207,6 +211,31 @@ TEST_F(UserReport, R16_WhatDoesNotFitIsSaidWithPlaceAndCapacity) {
   expect_refused({"-t", "mesh1", worked, "--set", "meshes.0.units.mat.tiles=16"},
                  {"tiles 64", "(1,1)", "mesh1"});
   expect_refused({"-t", "mesh1", worked, "--set", "meshes.0.agent.staging_flits=2"}, {"staging", "2"});
+}
+
+TEST_F(UserReport, R17_ALongRunShowsProgressOnATerminalAndStaysSmall) {
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    execl((std::string(KTPU_BIN_DIR) + "/ktpu-sim").c_str(), "ktpu-sim", "-t", "noc8x8", "-q", "--max-cycles",
+          "4000000000", nullptr);
+    _exit(127);
+  }
+  std::string text;
+  for (char part[256];
+       text.find("Mcycles/s") == std::string::npos;) {  // else the run's end, or CTest's limit
+    const ssize_t n = read(terminal, part, sizeof part);
+    if (n <= 0) break;
+    text.append(part, static_cast<std::size_t>(n));
+  }
+  kill(child, SIGKILL);
+  rusage usage{};
+  int status = 0;
+  wait4(child, &status, 0, &usage);
+  close(terminal);
+  EXPECT_TRUE(std::regex_search(text, std::regex("[0-9.]+ Mcycles, [0-9.]+ Mcycles/s"))) << text;
+  EXPECT_LT(usage.ru_maxrss, 300 * 1024) << "KiB";
 }
 
 TEST_F(UserReport, R18_LockStepNamesTheFirstDifferenceAndExits6) {
