@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The replayer itself (design.md section 9): which kind a row is, that a wrong value is seen wherever it
 // stands, and that nothing is left out in silence.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -126,6 +127,25 @@ TEST_F(CheckFile, LaterKindsAreRefusedByNameAndNotEqual) {
     EXPECT_NE(result.remarks[0].find("not supported by this version"), std::string::npos)
         << result.remarks[0];
   }
+}
+
+// One object with `rows`: each counts, and the kind is that of the file's id, whichever part it is.
+TEST_F(CheckFile, CompilerRowsAreTakenOneByOne) {
+  const std::string rows =
+      R"("rows":[{"instances":2,"units":4,"where":[0,1]},{"instances":2,"units":1,"where":[0,1]}]})";
+  for (const std::string part : {"_a", "_b", ""}) {
+    const FileResult result = run(
+        "x.json", fmt::format(R"({{"id":"misc/dispatch/cost_model_deal{}","path":"live",{})", part, rows));
+    EXPECT_EQ(result.rows, 2u);
+    EXPECT_EQ(result.equal, 1u);
+    ASSERT_EQ(result.differing.size(), 1u);
+    EXPECT_EQ(result.differing[0].number, 2u);
+    EXPECT_EQ(field_of(result), "where[1]");
+  }
+  const FileResult unknown = run("x.json", fmt::format(R"({{"id":"misc/deal/x","path":"live",{})", rows));
+  EXPECT_EQ(unknown.equal, 0u);
+  ASSERT_EQ(unknown.remarks.size(), 1u);
+  EXPECT_NE(unknown.remarks[0].find("needs the compiler"), std::string::npos);
 }
 
 TEST_F(CheckFile, BadFilesAndRowsAreReported) {
