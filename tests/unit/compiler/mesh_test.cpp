@@ -64,6 +64,7 @@ TEST(CompilerSec21, TheArmsRunInwardsTheFirstOneFirst) {
   EXPECT_EQ(converge(walk, 3), (std::vector<Hop>{{0, 1}, {1, 3}, {2, 3}}));
   EXPECT_EQ(hops_to(walk, 3), 2u);
   EXPECT_EQ(hops_to(walk, 2), 3u);
+  EXPECT_EQ(hops_to(walk, 1), 2u);  // the arm behind it is the longer one
   EXPECT_TRUE(converge(Meshes{1}, 1).empty());
   EXPECT_NE(refusal([&] { converge(walk, 4); }), "");
 }
