@@ -12,7 +12,8 @@ namespace ktpu::layering {
 
 using Violations = std::vector<std::string>;
 
-// The part of the tree a path belongs to: "arch", "tlm/noc", "compiler/bytes", "apps", ... Empty for files of the root.
+// The part of the tree a path belongs to: "arch", "tlm/noc", "compiler/bytes", "apps", ... Empty for files of
+// the root.
 std::string component_of(std::string_view path);
 
 // Who may include whom: the table in rules.cpp.
