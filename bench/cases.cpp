@@ -85,8 +85,14 @@ void add_vectors(std::vector<Case>& list) {
   list.push_back({.name = "small/vector",
                   .what = "small system, one vector core with a beat in eight of 13 cycles",
                   .topology = "reference_small",
-                  .program = loop_of(20'000),
-                  .must = 4});
+                  .program = loop_of(20'000)});
+  list.push_back(
+      {.name = "core/vector",
+       .what = "the same core with a host that polls every 1000 cycles: hardly anything but the core",
+       .topology = "reference_small",
+       .sets = {"host.script.read_cycles=1000"},
+       .program = loop_of(20'000),
+       .must = 4});
   list.push_back({.name = "mesh8/vector",
                   .what = "two vector cores busy like that, eight clusters idle",
                   .topology = "reference_mesh8",
