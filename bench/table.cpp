@@ -27,9 +27,9 @@ std::string verdict(const Measurement& m) {
   if (m.of->must == 0 || !m.variant.simd) return "";
   const double mega = m.median().cycles_per_second / kMega;
   return fmt::format("{} ({}/{})",
-                     mega >= m.of->goal   ? "goal"
-                     : mega >= m.of->must ? "must"
-                                          : "below",
+                     m.of->goal != 0 && mega >= m.of->goal ? "goal"
+                     : mega >= m.of->must                  ? "must"
+                                                           : "below",
                      m.of->must, m.of->goal);
 }
 

@@ -1,144 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/vector_programs.h"
 
+#include <string>
 #include <vector>
 
-#include "arch/encoding/vector_inst.h"
-#include "arch/encoding/vector_word.h"
 #include "arch/error.h"
+#include "arch/program/text.h"
 
 namespace ktpu::bench {
 
 namespace {
 
-using namespace arch;
+constexpr unsigned kLength = 128, kWords = kLength / 16, kOperands = 3, kResultBytes = 2 * kLength;
 
-constexpr std::uint32_t kLength = 128, kWords = kLength / 16, kTxn = 0x40, kOperands = 3;
-constexpr unsigned kFill = 0, kLoad = 1, kStore = 2, kDrain = 3;  // address descriptors
+// Independent operations: none reads what another of them writes.
+constexpr const char* kBody = R"(
+    VFMA v3, v0, v1, v2
+    VADD v4, v1, v0
+    VMUL v5, v2, v0
+    VEXP2 v6, v0
+    VSUB v7, v1, v0
+    VMAX v8, v2, v0
+    VFNMA v9, v0, v1, v2
+    VADD v10, v1, v0
+    VINV v11, v2
+    VMUL v12, v0, v1
+    VFMA v13, v1, v2, v0
+    VMIN v14, v2, v0
+    VMOV v3, v0
+    VADD v4, v1, v0
+    VRSQRT v5, v2
+)";
 
-VectorWord word(VectorOpcode op) {
-  VectorWord w;
-  w.op = static_cast<std::uint32_t>(op);
-  return w;
-}
-
-VectorWord on(VectorOpcode op, unsigned vd, unsigned va, unsigned vb, unsigned vc) {
-  VectorWord w = word(op);
-  w.vd = vd;
-  w.va = va;
-  w.vb = vb;
-  w.vc = vc;
-  return w;
-}
-
-VectorWord move(VectorOpcode op, unsigned reg, unsigned descriptor, unsigned first) {
-  VectorWord w = word(op);
-  w.dtype = static_cast<std::uint32_t>(VectorType::kFp16);
-  w.vd = reg;
-  w.ad = descriptor;
-  w.offset = first;
-  return w;
-}
-
-std::vector<std::uint32_t> kernel(std::uint32_t iterations) {
-  std::vector<std::uint32_t> words;
-  const auto add = [&](const VectorWord& w) { words.push_back(encode_vector_word(w)); };
-  const auto seti = [&](unsigned reg, std::uint32_t value) {
-    VectorWord w = word(VectorOpcode::kVseti);
-    w.vd = reg;
-    add(w);
-    words.push_back(value);
-  };
-  seti(0, kLength);
-  add(word(VectorOpcode::kVsetvl));
-  add(word(VectorOpcode::kVsetmode));
-  seti(1, iterations);
-  add(move(VectorOpcode::kVfill, 0, kFill, 0));
-  add(word(VectorOpcode::kVbar));
-  for (unsigned i = 0; i < kOperands; ++i) add(move(VectorOpcode::kVld, i, kLoad, i * kWords));
-  constexpr std::array<VectorOpcode, 15> kBody{
-      VectorOpcode::kVfma, VectorOpcode::kVadd, VectorOpcode::kVmul,  VectorOpcode::kVexp2,
-      VectorOpcode::kVsub, VectorOpcode::kVmax, VectorOpcode::kVfnma, VectorOpcode::kVadd,
-      VectorOpcode::kVinv, VectorOpcode::kVmul, VectorOpcode::kVfma,  VectorOpcode::kVmin,
-      VectorOpcode::kVmov, VectorOpcode::kVadd, VectorOpcode::kVrsqrt};
-  VectorWord loop = word(VectorOpcode::kVloop);
-  loop.va = 1;
-  loop.vb = kBody.size();
-  add(loop);
-  for (unsigned i = 0; i < kBody.size(); ++i)
-    add(on(kBody[i], kOperands + i % 12, i % 3, (i + 1) % 3, (i + 2) % 3));
-  add(move(VectorOpcode::kVst, kOperands, kStore, 0));
-  VectorWord drain = word(VectorOpcode::kVdrain);
-  drain.ad = kDrain;
-  drain.offset = kOperands * kWords;
-  add(drain);
-  add(word(VectorOpcode::kVhalt));
-  return words;
+std::string envelopes(std::uint32_t iterations, std::uint64_t source, std::uint64_t result) {
+  return fmt::format(
+      "  kernel {{\n   start:\n    VSETI S0, int {0}\n    VSETVL S0\n    VSETMODE FLAT\n    VSETI S1, int "
+      "{1}\n"
+      "    VFILL A0, 0\n    VBAR\n    VLD.fp16 v0, A1, 0\n    VLD.fp16 v1, A1, {2}\n    VLD.fp16 v2, A1, "
+      "{3}\n"
+      "    VLOOP S1, end{4}   end:\n    VST.fp16 v3, A2\n    VDRAIN A3, {5}\n    VHALT\n  }}\n"
+      "  desc A0 base={6:#x} dims=[(32,{5})]\n  desc A1 base=0 dims=[(1,{2})]\n  desc A2 base={5} "
+      "dims=[(1,{2})]\n"
+      "  desc A3 base={7:#x} dims=[(32,{2})]\n  run start last\n",
+      kLength, iterations, kWords, 2 * kWords, kBody, kOperands * kWords, source, result);
 }
 
 }  // namespace
 
-Program vector_loop(const topo::Machine& machine, std::uint32_t iterations) {
-  const std::uint64_t source = machine.meshes.front().dram.value().base;
-  std::vector<Coord> cores;
+arch::Program vector_loop(const topo::Machine& machine, std::uint32_t iterations) {
+  std::vector<arch::Coord> cores;
   for (const topo::Node& node : machine.meshes.front().nodes)
     if (node.kind() == topo::Kind::kVectorCore) cores.push_back(node.at);
-  if (cores.empty()) throw UserError::make("machine \"{}\" has no vector core", machine.name);
-  const std::uint64_t result = source + 0x1000;
+  if (cores.empty()) throw arch::UserError::make("machine \"{}\" has no vector core", machine.name);
+  const std::uint64_t source = machine.meshes.front().dram.value().base, results = source + 0x1000;
+  constexpr unsigned kFlits = 30 + 4 * 5 + 1;  // words, descriptor fields, RUN
 
-  Program p;
-  p.name = fmt::format("{} times 15 vector operations", iterations);
-  p.needs.machine = machine.name;
-  p.needs.memory.push_back({0, source, result + cores.size() * kLength * 2});
-  const std::uint32_t elements = kOperands * kLength;
-  p.images.push_back({0, {source, ImageTensor{{elements, 139, 10}, {elements}, "flat"}}});
-  StepBaseline baseline;
-  for (const Coord at : cores) baseline.nodes.push_back(at);
-  p.steps.push_back({0, StepRound{"round"}});
-  p.steps.push_back({0, std::move(baseline)});
-
-  StepStage stage;
-  std::vector<Step> kicks, awaits;
+  std::string text = fmt::format("program \"{} times 15 vector operations\"\nmachine \"{}\" staging={}\n",
+                                 iterations, machine.name, kFlits * cores.size());
+  std::string stage, kicks, awaits, baseline = "baseline";
   for (std::size_t i = 0; i < cores.size(); ++i) {
-    const auto base = static_cast<std::uint32_t>(stage.flits.size());
-    std::vector<VectorInst> list;
-    const auto inst = [&](VectorOp op) -> VectorInst& {
-      list.emplace_back().op = static_cast<std::uint32_t>(op);
-      return list.back();
-    };
-    const auto words = kernel(iterations);
-    for (std::uint32_t a = 0; a < words.size(); ++a) {
-      VectorInst& image = inst(VectorOp::kImem);
-      image.addr = a;
-      image.word = words[a];
-    }
-    const auto walk = [&](unsigned descriptor, std::uint64_t start, std::uint32_t stride,
-                          std::uint32_t count) {
-      for (unsigned field = 0; field < 2; ++field) {
-        VectorInst& desc = inst(VectorOp::kDesc);
-        desc.ad = descriptor;
-        desc.fld = field;
-        desc.value = field == 0 ? start : std::uint64_t{stride} << 16 | count;
-      }
-    };
-    walk(kFill, source, kWordBytes, kOperands * kWords);
-    walk(kLoad, 0, 1, kWords);
-    walk(kStore, kOperands * kWords, 1, kWords);
-    walk(kDrain, result + i * kLength * 2, kWordBytes, kWords);
-    inst(VectorOp::kRun);
-    for (const VectorInst& v : list)
-      stage.flits.push_back(make_flit(make_header({}, {}, FlitType::kCuInst, kTxn, &v == &list.back()), v));
-    const auto count = static_cast<std::uint32_t>(list.size());
-    kicks.push_back({0, StepKick{cores[i], base, count}});
-    awaits.push_back({0, StepAwait{cores[i], count}});
-    p.outputs.push_back(
-        {fmt::format("v{}", i), 0, result + i * kLength * 2, DType::kFp16, {kLength}, "flat"});
+    const arch::Coord at = cores[i];
+    const std::uint64_t result = results + i * kResultBytes;
+    text += fmt::format("output v{} fp16 [{}] at={:#x} layout=flat\n", i, kLength, result);
+    baseline += fmt::format(" ({},{})", at.x, at.y);
+    stage += fmt::format("stage {} {{\n{}}}\n", i * kFlits, envelopes(iterations, source, result));
+    kicks += fmt::format("kick ({},{}) slots={}..{}\n", at.x, at.y, i * kFlits, (i + 1) * kFlits - 1);
+    awaits += fmt::format("await ({},{}) {}\n", at.x, at.y, kFlits);
   }
-  p.steps.push_back({0, StepStage(stage)});
-  p.steps.push_back({0, StepCredit{static_cast<std::uint32_t>(stage.flits.size())}});
-  for (Step& step : kicks) p.steps.push_back(std::move(step));
-  for (Step& step : awaits) p.steps.push_back(std::move(step));
-  return p;
+  text += fmt::format("memory {:#x}..{:#x}\n", source, results + cores.size() * kResultBytes);
+  text += fmt::format("image {:#x} tensor [{}] layout=flat seed=139 shift=10\n", source, kOperands * kLength);
+  text += fmt::format("round \"loop\"\n{}\n{}credit {}\n{}{}", baseline, stage, kFlits * cores.size(), kicks,
+                      awaits);
+  return arch::assemble(text, "vector_loop.kasm");
 }
 
 }  // namespace ktpu::bench

@@ -19,9 +19,9 @@ constexpr unsigned kSetupTxn = 0x10, kRunTxn = 0x20;
 }  // namespace
 
 // Both neighbours of the node in one: what it sends is taken at once, what is for it is offered in order.
-class VectorRig::Stub final : public sim::Unit {
+class VectorRig::Neighbours final : public sim::Unit {
  public:
-  Stub(VectorRig& rig) : Unit("stub"), rig_(rig) {
+  Neighbours(VectorRig& rig) : Unit("neighbours"), rig_(rig) {
     rig.in_.bind_sender(*this);
     rig.out_.bind_receiver(*this);
   }
@@ -92,16 +92,16 @@ VectorRig::VectorRig(vector::VectorParams params)
     : in_("vector.in", arch::kFlitBits),
       out_("vector.out", arch::kFlitBits),
       core_(std::make_unique<vector::VectorCore>("vector", params, sim::FlitPort{&in_, &out_})),
-      stub_(std::make_unique<Stub>(*this)) {
+      neighbours_(std::make_unique<Neighbours>(*this)) {
   engine_.add(*core_);
-  engine_.add(*stub_);
+  engine_.add(*neighbours_);
   engine_.add(in_);
   engine_.add(out_);
   engine_.elaborate();
 }
 VectorRig::~VectorRig() = default;
 
-void VectorRig::offer(Cycle from, const Flit& flit) { stub_->put(from, flit); }
+void VectorRig::offer(Cycle from, const Flit& flit) { neighbours_->put(from, flit); }
 
 void VectorRig::write_imem(unsigned first, std::span<const std::uint32_t> words) {
   for (const std::uint32_t word : words) {
@@ -142,14 +142,14 @@ VectorRig::Result VectorRig::run(unsigned pc, Cycle limit) {
   inst.op = static_cast<std::uint32_t>(arch::VectorOp::kRun);
   inst.addr = pc;
   const Cycle at = now() + kQuiet;
-  const std::size_t seen = stub_->sent.size();
+  const std::size_t seen = neighbours_->sent.size();
   offer(at, arch::make_flit(arch::make_header(core_->params().at, kHost, FlitType::kCuInst, kRunTxn, false),
                             inst));
   Result result;
   if (!settle(limit)) return result;
   result.accepted = at;
-  for (std::size_t i = seen; i < stub_->sent.size(); ++i) {
-    const FlitEvent& event = stub_->sent[i];
+  for (std::size_t i = seen; i < neighbours_->sent.size(); ++i) {
+    const FlitEvent& event = neighbours_->sent[i];
     if (event.flit.type() != FlitType::kCuSignal || event.flit.txn() != kRunTxn) continue;
     const auto signal = arch::unpack<arch::Signal>(event.flit);
     result = {true, signal.code, signal.arg, at, event.cycle};
@@ -157,6 +157,6 @@ VectorRig::Result VectorRig::run(unsigned pc, Cycle limit) {
   return result;
 }
 
-const std::vector<FlitEvent>& VectorRig::sent() const { return stub_->sent; }
+const std::vector<FlitEvent>& VectorRig::sent() const { return neighbours_->sent; }
 
 }  // namespace ktpu::check

@@ -49,11 +49,11 @@ class VectorRig {
   sim::Engine& engine() { return engine_; }
 
  private:
-  class Stub;
+  class Neighbours;
   sim::FlitLink in_, out_;
   sim::Engine engine_;
   std::unique_ptr<vector::VectorCore> core_;
-  std::unique_ptr<Stub> stub_;
+  std::unique_ptr<Neighbours> neighbours_;
 };
 
 }  // namespace ktpu::check

@@ -9,12 +9,6 @@
 namespace ktpu::test {
 namespace {
 
-// L1 words 0.. hold 0, 1, 2, ... in FP16; A0 fills them, A1 walks them.
-void integers(KernelBench& b, unsigned words) {
-  for (unsigned i = 0; i < words; ++i) b.rig().memory[0x1000 / 32 + i] = halves(16 * i);
-  b.walk({0, 0x1000, 32, words});
-  b.walk({1, 0, 1, words});
-}
 std::uint32_t number(unsigned v) {
   std::uint32_t r = 0;
   for (unsigned i = 0; i < v; ++i) r = arch::lane_op(VectorOpcode::kVadd, r, 0, kOne, true);

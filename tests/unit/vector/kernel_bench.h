@@ -209,6 +209,13 @@ inline vector::L1Word halves(unsigned first) {
   return w;
 }
 
+// A0 fills L1 words 0.. with 0, 1, 2, ... in FP16; A1 walks them.
+inline void integers(KernelBench& b, unsigned words) {
+  for (unsigned i = 0; i < words; ++i) b.rig().memory[0x1000 / 32 + i] = halves(16 * i);
+  b.walk({0, 0x1000, 32, words});
+  b.walk({1, 0, 1, words});
+}
+
 inline constexpr std::uint32_t kOne = 0x3F8000, kTwo = 0x400000, kThree = 0x404000;
 
 }  // namespace ktpu::test

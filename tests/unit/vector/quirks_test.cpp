@@ -7,12 +7,6 @@ namespace {
 
 using arch::QuirkId;
 
-void integers(KernelBench& b, unsigned words) {
-  for (unsigned i = 0; i < words; ++i) b.rig().memory[0x1000 / 32 + i] = halves(16 * i);
-  b.walk({0, 0x1000, 32, words});
-  b.walk({1, 0, 1, words});
-}
-
 class Quirk : public testing::TestWithParam<bool> {
  protected:
   bool reference() const { return GetParam(); }
