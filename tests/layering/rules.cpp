@@ -32,13 +32,30 @@ const std::map<std::string, std::set<std::string>>& allowed_edges() {
         "tlm/vector", "tlm/pe", "tlm/controller", "tlm/traffic", "topologies/description.h",
         "topologies/writer.h"}},
       {"rtl_models", {"arch", "tlm/sim"}},
-      // A level knows only the machine contract; a lowering will list its two levels here.
-      {"compiler/bytes", {"arch"}},
-      {"compiler/program", {"arch"}},
-      {"compiler/schedule", {"arch"}},
-      {"compiler/graph", {"arch"}},
-      {"compiler/kernel", {"arch"}},
-      {"compiler/tensor", {"arch"}},
+      // A level knows only the machine contract and the arithmetic all levels share (compiler/base); a
+      // lowering lists its two levels.
+      {"compiler/base", {"arch"}},
+      {"compiler/bytes", {"arch", "compiler/base"}},
+      {"compiler/program", {"arch", "compiler/base"}},
+      {"compiler/schedule", {"arch", "compiler/base"}},
+      {"compiler/graph", {"arch", "compiler/base"}},
+      {"compiler/kernel", {"arch", "compiler/base"}},
+      {"compiler/tensor", {"arch", "compiler/base"}},
+      {"compiler/kernel_to_graph", {"arch", "compiler/base", "compiler/kernel", "compiler/graph"}},
+      {"compiler/graph_to_schedule", {"arch", "compiler/base", "compiler/graph", "compiler/schedule"}},
+      {"compiler/schedule_to_program", {"arch", "compiler/base", "compiler/schedule", "compiler/program"}},
+      {"compiler/program_to_bytes", {"arch", "compiler/base", "compiler/program", "compiler/bytes"}},
+      // Kernels are written at L4.
+      {"compiler/kernels", {"arch", "compiler/base", "compiler/kernel"}},
+      // Runs the lowerings one after the other, and makes the program file.
+      {"compiler/driver",
+       {"arch", "topologies", "compiler/base", "compiler/kernel", "compiler/graph", "compiler/schedule",
+        "compiler/program", "compiler/bytes", "compiler/kernel_to_graph", "compiler/graph_to_schedule",
+        "compiler/schedule_to_program", "compiler/program_to_bytes"}},
+      // Executes and costs what the compiler made; sees programs, not how they came about.
+      {"compiler/interpret", {"arch", "compiler/base", "compiler/program", "compiler/bytes"}},
+      {"compiler/tensor_to_kernel",
+       {"arch", "compiler/base", "compiler/tensor", "compiler/kernel", "compiler/kernels"}},
       {"firmware", {"arch"}},
   };
   return kEdges;
