@@ -48,9 +48,9 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 }  // namespace
 
 std::map<std::string, Lifetime> lifetimes(std::span<const StageAccess> stages,
-                                          std::span<const Buffer> buffers) {
+                                          std::span<const ScratchBuffer> buffers) {
   std::map<std::string, Lifetime> lives;
-  for (const Buffer& buffer : buffers) {
+  for (const ScratchBuffer& buffer : buffers) {
     std::optional<std::size_t> read, written;
     std::size_t last = 0;
     for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -68,12 +68,12 @@ std::map<std::string, Lifetime> lifetimes(std::span<const StageAccess> stages,
   return lives;
 }
 
-ScratchBlock pack(std::span<const StageAccess> stages, std::span<const Buffer> buffers,
+ScratchBlock pack(std::span<const StageAccess> stages, std::span<const ScratchBuffer> buffers,
                   std::uint64_t alignment) {
   if (alignment == 0) throw arch::UserError::make("buffers cannot be aligned to 0 bytes");
   const std::map<std::string, Lifetime> lives = lifetimes(stages, buffers);
   ScratchBlock block{alignment, 0, {}};
-  for (const Buffer& buffer : buffers) {
+  for (const ScratchBuffer& buffer : buffers) {
     const std::uint64_t units = std::max<std::uint64_t>(1, (buffer.bytes + alignment - 1) / alignment);
     block.placements.push_back({buffer.name, 0, units * alignment, lives.at(buffer.name)});
   }

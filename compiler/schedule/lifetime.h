@@ -16,7 +16,7 @@ struct StageAccess {
   std::vector<std::string> writes;
 };
 
-struct Buffer {
+struct ScratchBuffer {
   std::string name;
   std::uint64_t bytes = 0;
 };
@@ -31,7 +31,7 @@ struct Lifetime {
 // From the first write to the last access. The whole run when the buffer is never written, never read, or
 // read no later than it is first written: then it holds something from outside the run.
 std::map<std::string, Lifetime> lifetimes(std::span<const StageAccess> stages,
-                                          std::span<const Buffer> buffers);
+                                          std::span<const ScratchBuffer> buffers);
 
 struct Placement {
   std::string name;
@@ -53,7 +53,7 @@ struct ScratchBlock {
 
 // At each stage first room for what begins, in the order of the buffers, at the lowest free span that is
 // long enough; then what ends gives its room back.
-ScratchBlock pack(std::span<const StageAccess> stages, std::span<const Buffer> buffers,
+ScratchBlock pack(std::span<const StageAccess> stages, std::span<const ScratchBuffer> buffers,
                   std::uint64_t alignment);
 
 }  // namespace ktpu::schedule

@@ -73,18 +73,19 @@ using Stages = std::vector<StageAccess>;
 
 TEST(CompilerSec24, LifetimesRunFromTheFirstWriteToTheLastAccess) {
   const Stages stages{{{"in"}, {"a"}}, {{"a"}, {"b"}}, {{"b", "own"}, {"own", "dead"}}, {{"a"}, {}}};
-  const std::vector<Buffer> buffers{{"a", 1}, {"b", 1}, {"in", 1}, {"own", 1}, {"dead", 1}, {"none", 1}};
+  const std::vector<ScratchBuffer> buffers{{"a", 1},   {"b", 1},    {"in", 1},
+                                           {"own", 1}, {"dead", 1}, {"none", 1}};
   const auto life = lifetimes(stages, buffers);
   EXPECT_EQ(life.at("a"), (Lifetime{0, 3}));
   EXPECT_EQ(life.at("b"), (Lifetime{1, 2}));
   for (const char* whole : {"in", "own", "dead", "none"})
     EXPECT_EQ(life.at(whole), (Lifetime{0, 3})) << whole;
-  EXPECT_NE(refusal([&] { lifetimes(stages, std::vector<Buffer>{{"a", 1}, {"a", 2}}); }), "");
+  EXPECT_NE(refusal([&] { lifetimes(stages, std::vector<ScratchBuffer>{{"a", 1}, {"a", 2}}); }), "");
 }
 
 TEST(CompilerSec24, ABlockReusesWhatHasEnded) {
   const Stages stages{{{}, {"a"}}, {{"a"}, {"b"}}, {{"b"}, {"c", "d"}}, {{"c", "d"}, {}}};
-  const std::vector<Buffer> buffers{{"a", 33}, {"b", 16}, {"c", 16}, {"d", 20}};
+  const std::vector<ScratchBuffer> buffers{{"a", 33}, {"b", 16}, {"c", 16}, {"d", 20}};
   const ScratchBlock block = pack(stages, buffers, 16);
   EXPECT_EQ(block.find("a")->offset, 0u);
   EXPECT_EQ(block.find("b")->offset, 48u);
@@ -98,10 +99,10 @@ TEST(CompilerSec24, ABlockReusesWhatHasEnded) {
 // A free span at the end of the block that is too short does not grow: vectors misc/memory/pack.
 TEST(CompilerSec24, AShortSpanAtTheEndDoesNotGrow) {
   const Stages stages{{{}, {"a"}}, {{"a"}, {"b"}}, {{"b"}, {}}};
-  const ScratchBlock block = pack(stages, std::vector<Buffer>{{"a", 16}, {"b", 32}}, 16);
+  const ScratchBlock block = pack(stages, std::vector<ScratchBuffer>{{"a", 16}, {"b", 32}}, 16);
   EXPECT_EQ(block.find("b")->offset, 16u);
   const Stages later{{{}, {"a"}}, {{"a"}, {}}, {{}, {"b"}}, {{"b"}, {}}};
-  EXPECT_EQ(pack(later, std::vector<Buffer>{{"a", 16}, {"b", 32}}, 16).bytes, 48u);
+  EXPECT_EQ(pack(later, std::vector<ScratchBuffer>{{"a", 16}, {"b", 32}}, 16).bytes, 48u);
 }
 
 TEST(CompilerSec24, VerifyFindsSharedBytes) {
@@ -115,7 +116,7 @@ TEST(CompilerSec24, VerifyFindsSharedBytes) {
 
 TEST(CompilerSec24, BytesThatAnotherWriteTookAreNotRead) {
   const Stages stages{{{}, {"a"}}, {{"a"}, {"b"}}, {{"b"}, {"c"}}, {{"c"}, {}}};
-  ReadGuard guard(pack(stages, std::vector<Buffer>{{"a", 16}, {"b", 16}, {"c", 16}}, 16));
+  ReadGuard guard(pack(stages, std::vector<ScratchBuffer>{{"a", 16}, {"b", 16}, {"c", 16}}, 16));
   guard.wrote("a");
   guard.wrote("b");
   EXPECT_EQ(refusal([&] { guard.read("a"); }), "");
