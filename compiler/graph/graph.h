@@ -106,9 +106,11 @@ struct Apply {
   base::Expr expr;
   std::vector<Leaf> leaves;
   std::uint64_t part = 8192;  // elements of a part (section 2, PART)
+  // The `reduce` statement of section 15: one row fold of one leaf, written as a statement of its own
+  // (ops.row_sum, the folds of the wide rows). The same fold within `<<=` is an ordinary apply (attention's
+  // row_sum(weights)).
+  bool reduce = false;
   bool has_resident() const;
-  // The expression is one row fold of one leaf: the `reduce` of section 15.
-  bool is_reduce() const;
 };
 
 struct Axis {
