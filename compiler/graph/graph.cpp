@@ -18,18 +18,6 @@ bool Apply::has_resident() const {
                      [](const Leaf& leaf) { return leaf.kind == Leaf::Kind::kResident; });
 }
 
-// The program of a lone reduction reads its rows one after the other: a leaf that is read again and again
-// takes the general path.
-bool Apply::is_reduce() const {
-  if (expr.nodes().empty()) return false;
-  const base::Expr::Node& root = expr[expr.root()];
-  if (!base::is_fold(root.op)) return false;
-  const base::Expr::Node& argument = expr[root.args[0]];
-  if (argument.op != base::LaneOp::kLeaf || argument.leaf >= leaves.size()) return false;
-  const Leaf& leaf = leaves[argument.leaf];
-  return leaf.kind == Leaf::Kind::kPart && !leaf.spread;
-}
-
 BufferId Graph::find(std::string_view buffer) const {
   const auto found =
       std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& b) { return b.name == buffer; });
