@@ -90,6 +90,13 @@ Index Index::bind(const Bindings& bindings) const {
   return make(n.op, Index(n.a).bind(bindings), Index(n.b).bind(bindings));
 }
 
+Index Index::substitute(std::string_view axis, const Index& by) const {
+  const Node& n = *node_;
+  if (n.op == Op::kConstant) return *this;
+  if (n.op == Op::kAxis) return n.axis == axis ? by : *this;
+  return make(n.op, Index(n.a).substitute(axis, by), Index(n.b).substitute(axis, by));
+}
+
 bool Index::is_constant() const { return node_->op == Op::kConstant; }
 bool Index::is_axis() const { return node_->op == Op::kAxis; }
 

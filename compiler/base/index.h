@@ -30,6 +30,8 @@ class Index {
   std::int64_t at(const Bindings& bindings) const;
   // Axes named in `bindings` become numbers; the rest stays.
   Index bind(const Bindings& bindings) const;
+  // An index in the place of an axis.
+  Index substitute(std::string_view axis, const Index& by) const;
   bool is_constant() const;
   bool is_axis() const;  // a bare axis
   std::set<std::string> axes() const;

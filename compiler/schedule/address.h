@@ -11,6 +11,8 @@ class Address {
  public:
   std::uint64_t value() const { return value_; }
   bool operator==(const Address&) const = default;
+  // A place further on in the same allocation.
+  Address at(std::uint64_t bytes) const { return {value_ + bytes, epoch_}; }
 
  private:
   friend class Arena;
