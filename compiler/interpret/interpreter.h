@@ -21,7 +21,7 @@ namespace ktpu::interpret {
 
 struct Options {
   Rounding rounding = Rounding::kHardware;
-  bool warnings = false;  // note reads of what no one wrote
+  bool warnings = false;  // note reads of what no one wrote, or of what may not have landed yet
 };
 
 class Interpreter {

@@ -76,24 +76,24 @@ void Memory::read(std::uint64_t at, std::span<std::uint8_t> out) const {
   });
 }
 
-void Memory::write(std::uint64_t at, std::span<const std::uint8_t> bytes) {
+void Memory::write(std::uint64_t at, std::span<const std::uint8_t> bytes, std::uint32_t stamp) {
   each_piece(at, bytes.size(), [&](const Piece& p, std::uint64_t done) {
     Page& to = page(p.place);
     const std::uint64_t first = p.place % kPageBytes;
     std::copy_n(bytes.data() + done, p.bytes, to.bytes.data() + first);
     for (std::uint64_t w = first / kWordBytes; w <= (first + p.bytes - 1) / kWordBytes; ++w)
-      to.written.set(static_cast<std::size_t>(w));
+      to.stamps[static_cast<std::size_t>(w)] = stamp;
     return true;
   });
 }
 
-std::uint64_t Memory::written(std::uint64_t at, std::uint64_t bytes) const {
+std::uint64_t Memory::until(std::uint32_t stamp, std::uint64_t at, std::uint64_t bytes) const {
   std::uint64_t good = bytes;
   each_piece(at, bytes, [&](const Piece& p, std::uint64_t done) {
     const Page* page = find(p.place);
     const std::uint64_t first = p.place % kPageBytes;
     for (std::uint64_t w = first / kWordBytes; w <= (first + p.bytes - 1) / kWordBytes; ++w) {
-      if (page != nullptr && page->written.test(static_cast<std::size_t>(w))) continue;
+      if ((page == nullptr ? kNobody : page->stamps[static_cast<std::size_t>(w)]) != stamp) continue;
       good = done + (std::max(w * kWordBytes, first) - first);
       return false;
     }

@@ -54,6 +54,9 @@ struct Counters {
   std::uint64_t fills = 0, gemms = 0, drains = 0, runs = 0;
   std::uint64_t vector_instructions = 0;
   std::uint64_t signals = 0;
+  // Only with warnings on: reads of memory that nothing wrote, and of what units wrote since the host last
+  // waited for quiet memory (orchestrator.md section 9).
+  std::uint64_t unwritten_reads = 0, early_reads = 0;
 };
 
 }  // namespace ktpu::interpret

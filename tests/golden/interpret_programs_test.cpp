@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interpreter against programs recorded on the reference RTL (vectors/programs): every result and every
 // buffer in front of and behind a relayout, bit for bit, with the reference's quirks. KTPU_LONG=1 also
-// compares all of memory with a run of the simulator.
+// compares all of memory with a run of the simulator whose host waits between rounds.
 #include <gtest/gtest.h>
 
 #include "apps/check_formats/hex.h"
@@ -56,9 +56,27 @@ void compare_with_simulator(const check::ImportedProgram& program, const Interpr
   EXPECT_TRUE(at == want.end()) << "memory differs from the simulator's at offset " << at - want.begin();
 }
 
+// The same with a host that waits in front of every round: what is read too early then is so within a round.
+bool reads_early_within_a_round(const check::ImportedProgram& program) {
+  arch::Program quiet = program.program;
+  quiet.steps.clear();
+  for (const arch::Step& step : program.program.steps) {
+    if (std::holds_alternative<arch::StepRound>(step.action))
+      quiet.steps.push_back({step.mesh, arch::StepQuiet{kQuiet}});
+    quiet.steps.push_back(step);
+  }
+  interpret::Options options;
+  options.warnings = true;
+  Interpreter interpreter(quiet, apps::interpreted_machine(program.machine), options);
+  interpreter.run();
+  return interpreter.counters().early_reads != 0;
+}
+
 void interpret_recorded(const json& file) {
   const check::ImportedProgram program = check::import_program(file);
-  Interpreter interpreter(program.program, apps::interpreted_machine(program.machine));
+  interpret::Options options;
+  options.warnings = true;
+  Interpreter interpreter(program.program, apps::interpreted_machine(program.machine), options);
   std::size_t step = 0;
   for (const auto& place : program.places) {
     if (place.round) continue;
@@ -72,13 +90,14 @@ void interpret_recorded(const json& file) {
   interpreter.run(step, program.program.steps.size());
   for (const json& output : file.at("outputs")) {
     if (stale_read(file)) {
+      EXPECT_GT(interpreter.counters().early_reads, 0u);
       EXPECT_EQ(different(output, interpreter), file.at("bits_different_under_quiet_host"));
     } else {
       EXPECT_EQ(hash_at(interpreter, output, "nbytes"), output.at("raw_sha256"));
       EXPECT_EQ(different(output, interpreter), 0u);
     }
   }
-  if (long_run()) compare_with_simulator(program, interpreter);
+  if (long_run() && !reads_early_within_a_round(program)) compare_with_simulator(program, interpreter);
 }
 
 TEST(InterpretPrograms, MemoryIsWhatTheReferenceLeft) {
