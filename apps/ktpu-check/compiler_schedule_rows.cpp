@@ -132,10 +132,11 @@ schedule::StageAccess access_of(const json& step) {
 }
 
 // In the order in which the steps name them: JSON keeps no order of its own.
-std::vector<schedule::Buffer> buffers_of(const json& sizes, const std::vector<schedule::StageAccess>& steps) {
-  std::vector<schedule::Buffer> buffers;
+std::vector<schedule::ScratchBuffer> buffers_of(const json& sizes,
+                                                const std::vector<schedule::StageAccess>& steps) {
+  std::vector<schedule::ScratchBuffer> buffers;
   const auto take = [&](const std::string& name) {
-    for (const schedule::Buffer& b : buffers)
+    for (const schedule::ScratchBuffer& b : buffers)
       if (b.name == name) return;
     if (sizes.contains(name))
       buffers.push_back({name, static_cast<std::uint64_t>(integer(sizes[name], name.c_str(), 0, kMaxBytes))});
