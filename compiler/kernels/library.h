@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The families of the library, and what they share. Private to this folder.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "compiler/kernel/definition.h"
+#include "compiler/kernel/trace.h"
+
+namespace ktpu::kernels {
+
+constexpr double kLog2E = 1.4426950408889634;
+
+using Definitions = std::vector<kernel::Definition>;
+void add_elementwise(Definitions& all);
+void add_rows(Definitions& all);
+void add_wide_rows(Definitions& all);
+void add_matmul(Definitions& all);
+void add_gated(Definitions& all);
+void add_attention(Definitions& all);
+void add_conv(Definitions& all);
+void add_custom(Definitions& all);
+
+// The operand order inside each is the recorded one: it decides the words.
+kernel::Value sigmoid(const kernel::Value& v);  // recip(exp2(v * -log2e) + 1)
+kernel::Value silu(const kernel::Value& v);     // v * sigmoid(v)
+kernel::Value gelu_tanh(const kernel::Value& v);
+kernel::Value gelu_sigmoid(const kernel::Value& v);  // v * sigmoid(1.702 v)
+kernel::Value relu_abs(const kernel::Value& v);      // (v + |v|) * 0.5
+
+// One accumulator swept over all of K: acc += x(i, k) @ w(j, k).
+kernel::Accumulator sweep(kernel::Trace& L, const kernel::Ref& x, const kernel::Ref& w, const base::Index& i,
+                          const base::Index& j);
+// A tiling over all tiles of x @ w^T with the knobs gm, gn, nk; `store` gets each swept accumulator.
+using TileStore = std::function<void(const base::Index&, const base::Index&, const kernel::Accumulator&)>;
+void for_each_tile(kernel::Trace& L, const kernel::Ref& x, const kernel::Ref& w, const TileStore& store);
+// A tiling over the parts of `result`, of the knob `part`.
+void for_each_part(kernel::Trace& L, const kernel::Ref& result,
+                   const std::function<void(const base::Index&)>& store);
+
+}  // namespace ktpu::kernels
