@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "arch/error.h"
+#include "compiler/base/refusal.h"
 
 namespace ktpu::bytes {
 namespace {
@@ -31,7 +32,9 @@ void check_ranges(const S& s) {
 arch::Flit encode(const arch::ClusterInst& inst) {
   check_ranges(inst);
   if (inst.is(arch::ClusterOp::kFill) && inst.n > kLongestFill)
-    throw arch::UserError::make("FILL of {} entries: one names at most {}", inst.n, kLongestFill);
+    throw base::Refusal(
+        base::Phase::kEncode, "FILL_OVER_255", fmt::format("FILL of {} entries", inst.n),
+        fmt::format("one FILL names at most {}: split it or make the chunk smaller", kLongestFill));
   return arch::make_flit(0, inst);
 }
 

@@ -13,7 +13,8 @@
 namespace ktpu::bytes {
 
 // All throw UserError that names instruction, field and limit.
-// The payload alone. A FILL of more than 255 entries is refused, although the field is wider.
+// The payload alone. A FILL of more than 255 entries is refused (base::Refusal, FILL_OVER_255), although the
+// field is wider.
 arch::Flit encode(const arch::ClusterInst& inst);
 // The payload, type CU_INST and the transaction number vector words travel with (section 12).
 arch::Flit encode(const arch::VectorInst& inst);

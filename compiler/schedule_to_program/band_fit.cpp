@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many steps a RUN does (compiler.md sections 18.5 and 18.7).
+#include <algorithm>
+
+#include "compiler/base/refusal.h"
+#include "compiler/schedule_to_program/band.h"
+#include "compiler/schedule_to_program/limits.h"
+
+namespace ktpu::schedule_to_program {
+namespace {
+
+using base::Phase;
+using base::Refusal;
+
+std::string elements(std::uint64_t count) { return fmt::format("{} elements", count); }
+
+}  // namespace
+
+std::vector<Dimension> Band::fill_walk(const BandOperand& operand) const {
+  const auto run = static_cast<std::uint32_t>(words_per_run());
+  if (operand.period == 0) return {{kWordBytes, run}};
+  const std::uint64_t batch = chunks_ * length_;
+  if (operand.whole && batch < operand.take) return {{kWordBytes, run}};
+  const auto take = static_cast<std::uint32_t>(operand.take / kLanes);
+  if (operand.whole || batch <= operand.period)
+    return {{kWordBytes, take}, {0, static_cast<std::uint32_t>(batch / operand.take)}};
+  const auto repeats = static_cast<std::uint32_t>(operand.period / operand.take);
+  return {{kWordBytes, take},
+          {0, repeats},
+          {take * repeats * kWordBytes, static_cast<std::uint32_t>(batch / operand.period)}};
+}
+
+// Element at which RUN number `run` begins to read.
+std::uint64_t Band::fill_start(const BandOperand& operand, std::uint64_t run) const {
+  const std::uint64_t passed = run * chunks_ * length_;
+  if (operand.period == 0) return operand.at + passed;
+  if (operand.whole) return operand.at + passed % operand.take;
+  return operand.at + passed / operand.period * operand.period;
+}
+
+bool Band::spread_fits(const BandOperand& operand, std::uint64_t batch) const {
+  if (operand.period == 0) return true;
+  if (operand.whole && schedule_.policy == schedule::Policy::kBest && operand.take % batch == 0) return true;
+  if (batch <= operand.period) return operand.period % batch == 0 && batch % operand.take == 0;
+  return batch % operand.period == 0;
+}
+
+void Band::require(std::uint64_t steps) const {
+  const std::uint64_t run = steps * length_ / kLanes;
+  require_l1((operands_.size() + statements_.size()) * run);
+  if (run > kWalkWords)
+    throw Refusal(Phase::kBuild, "WALK_TOO_LONG", fmt::format("a walk of {} words", run),
+                  fmt::format("one walk is at most {} words", kWalkWords));
+  if (image_words(steps) > kImageWords)
+    throw Refusal(Phase::kBuild, "IMAGE_TOO_LONG", fmt::format("an image of {} words", image_words(steps)),
+                  fmt::format("the instruction memory holds {}: split the expression", kImageWords));
+  for (const BandOperand& operand : operands_)
+    if (!spread_fits(operand, steps * length_))
+      throw Refusal(Phase::kBuild, "SPREAD_SHAPE",
+                    fmt::format("a RUN over {} reads {} out of every {}", elements(steps * length_),
+                                operand.take, operand.period),
+                    "make the part a whole number of groups");
+}
+
+bool Band::fits(std::uint64_t steps) const {
+  const std::uint64_t run = steps * length_ / kLanes;
+  return fits_l1((operands_.size() + statements_.size()) * run) && run <= kWalkWords &&
+         image_words(steps) <= kImageWords &&
+         std::all_of(operands_.begin(), operands_.end(),
+                     [&](const BandOperand& o) { return spread_fits(o, steps * length_); });
+}
+
+void Band::choose_steps() {
+  bool spread = false;
+  for (const BandOperand& operand : operands_) {
+    if (operand.period == 0) continue;
+    spread = true;
+    if (operand.take == 0 || operand.take % kLanes != 0 || operand.period % operand.take != 0)
+      throw Refusal(Phase::kBuild, "SPREAD_SHAPE",
+                    fmt::format("{} out of every {}", elements(operand.take), operand.period),
+                    fmt::format("take a multiple of {} that divides the period", kLanes));
+  }
+  if (!row_ && !spread) {
+    chunks_ = std::clamp<std::uint64_t>(ceil_div(span_, kLongestVector), 1, kMostChunks);
+    require(chunks_);
+    return;
+  }
+  // A RUN stores all of its batch, so it has to divide what there is.
+  const std::uint64_t steps = std::max<std::uint64_t>(1, span_ / length_);
+  for (chunks_ = steps; chunks_ > 1; --chunks_)
+    if (steps % chunks_ == 0 && fits(chunks_)) return;
+  require(chunks_);
+}
+
+// Stores go on to the end of the last batch. That is harmless where the result's own padding takes them.
+bool Band::stores_stay_inside() const {
+  const std::uint64_t batch = chunks_ * length_;
+  const std::uint64_t stored = ceil_div(span_, batch) * batch;
+  if (stored == span_) return true;
+  for (const schedule::Chain* statement : statements_) {
+    const schedule::Buffer& buffer = schedule_.buffers.at(statement->result.buffer);
+    const std::uint64_t alignment = schedule_.resources.alignment;
+    const std::uint64_t block =
+        buffer.batch_stride != 0 ? buffer.batch_stride : ceil_div(buffer.nbytes, alignment) * alignment;
+    if (statement->result.at + span_ < buffer.held || 2 * (statement->result.at + stored) > block)
+      return false;
+  }
+  return true;
+}
+
+// Shorter vectors, so that nothing is stored behind the result.
+void Band::choose_exact_steps() {
+  const std::uint64_t span = ceil_div(span_, kLanes) * kLanes;
+  const bool fixed_length = row_ || std::any_of(operands_.begin(), operands_.end(),
+                                                [](const BandOperand& o) { return o.period != 0; });
+  if (!fixed_length) {
+    for (length_ = kLongestVector; length_ >= kLanes; length_ -= kLanes) {
+      if (span % length_ != 0) continue;
+      const std::uint64_t steps = span / length_;
+      for (chunks_ = std::min<std::uint64_t>(steps, kMostChunks); chunks_ >= 1; --chunks_)
+        if (steps % chunks_ == 0 && fits(chunks_) && stores_stay_inside()) return;
+    }
+  }
+  throw Refusal(
+      Phase::kBuild, "RUN_PAST_END",
+      fmt::format("results of {} can't be stored without writing what lies behind them", elements(span_)),
+      fmt::format("make part a multiple of {}", kLongestVector));
+}
+
+void Band::require_alignment() const {
+  const auto require_at = [](std::uint64_t at) {
+    if (at % kLanes != 0)
+      throw Refusal(Phase::kBuild, "PART_UNALIGNED",
+                    fmt::format("element {} is not the first of a memory word", at),
+                    fmt::format("make part and offsets multiples of {}", kLanes));
+  };
+  for (const BandOperand& operand : operands_) require_at(operand.at);
+  for (const BandRegion& region : regions_) require_at(region.at);
+}
+
+}  // namespace ktpu::schedule_to_program
