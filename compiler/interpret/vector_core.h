@@ -44,6 +44,12 @@ class VectorCore {
   void execute(const arch::VectorInst& inst, Wires& wires);
   void receive(const Stream& stream);
 
+  // What a kernel left, for tests and messages; r, p, e and w must be in range.
+  std::uint32_t scalar(unsigned r) const { return s_[r]; }
+  std::uint32_t element(unsigned r, unsigned e) const { return v_[r][e]; }
+  bool predicate(unsigned p, unsigned e) const { return p_.bits(p)[e]; }
+  const Word256& l1(unsigned w) const { return l1_[w]; }
+
  private:
   using Register = std::array<std::uint32_t, kMaxLength>;
 

@@ -28,6 +28,7 @@ class Predicates {
   void issue(const std::array<unsigned, 4>& registers, unsigned depth, unsigned beats, unsigned vd,
              bool compare);
 
+  const PredicateBits& bits(unsigned p) const { return bits_[p]; }
   // What the group issued last reads of predicate p.
   const PredicateBits& read(unsigned p) const;
   // What ANY and ALL read in the execute cycle of the instruction at hand.
