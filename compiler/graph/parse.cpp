@@ -106,11 +106,12 @@ class Parser {
       node.it = gemm();
     else if (kind == "drain")
       node.it = drain();
-    else if (kind == "apply")
-      node.it = apply();
+    else if (kind == "apply" || kind == "reduce")
+      node.it = apply(kind == "reduce");
     else
-      in_.fail_at(place,
-                  fmt::format("grid, loop, tile, fill, gemm, drain or apply expected, not \"{}\"", kind));
+      in_.fail_at(
+          place,
+          fmt::format("grid, loop, tile, fill, gemm, drain, apply or reduce expected, not \"{}\"", kind));
     in_.end_of_line();
     return node;
   }
@@ -236,8 +237,9 @@ class Parser {
     }
     return leaf;
   }
-  Apply apply() {
+  Apply apply(bool reduce) {
     Apply apply;
+    apply.reduce = reduce;
     Target& to = apply.target;
     to.buffer = buffer();
     in_.expect("[");

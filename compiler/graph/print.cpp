@@ -134,8 +134,9 @@ class Printer {
   }
   void one(const Apply& apply) {
     const Target& to = apply.target;
-    put("apply {}", to.kind == Target::Kind::kPart ? part(name(to.buffer), to.part, to.offset)
-                                                   : tile(name(to.buffer), to.row, to.column));
+    put("{} {}", apply.reduce ? "reduce" : "apply",
+        to.kind == Target::Kind::kPart ? part(name(to.buffer), to.part, to.offset)
+                                       : tile(name(to.buffer), to.row, to.column));
     if (apply.part != Apply{}.part) put(" part {}", apply.part);
     std::vector<std::string> leaves;
     for (const Leaf& l : apply.leaves) leaves.push_back(leaf(l));

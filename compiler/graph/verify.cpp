@@ -212,6 +212,11 @@ class Verifier {
            "number them so");
     need(order.size() == apply.leaves.size(), "LEAF_UNUSED", "a leaf is described but not used",
          "leave it out");
+    if (apply.reduce) {
+      const base::Expr::Node& root = nodes[apply.expr.root()];
+      need(base::is_fold(root.op) && nodes[root.args[0]].op == base::LaneOp::kLeaf, "REDUCE_SHAPE",
+           "a reduce is one row fold of one operand", "write it as an apply");
+    }
     const bool resident = apply.has_resident();
     for (const Leaf& l : apply.leaves) leaf(l, resident);
     need(to.kind == Target::Kind::kPart || resident, "NO_RESIDENT",

@@ -2,6 +2,7 @@
 #include "compiler/schedule/layout.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "arch/error.h"
 #include "arch/program/tensor_layout.h"
@@ -33,6 +34,49 @@ Layout Layout::batched(const Layout& inner, unsigned count, std::uint64_t least_
   Layout layout(fmt::format("batch{}:{}", count, inner.key_), inner.copies_);
   layout.least_stride_ = least_stride;
   return layout;
+}
+
+namespace {
+
+// The numbers of a key written as `form`, where each # stands for one from 1 on; empty: it is not so written.
+std::vector<unsigned> numbers(std::string_view key, std::string_view form) {
+  std::vector<unsigned> found;
+  for (const char c : form) {
+    if (c != '#') {
+      if (!key.starts_with(c)) return {};
+      key.remove_prefix(1);
+      continue;
+    }
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), value);
+    if (error != std::errc() || value == 0 || key[0] == '0') return {};
+    key.remove_prefix(static_cast<std::size_t>(end - key.data()));
+    found.push_back(value);
+  }
+  return key.empty() ? found : std::vector<unsigned>{};
+}
+
+}  // namespace
+
+Layout Layout::from_key(std::string_view key, std::uint64_t least_stride) {
+  if (key.starts_with("batch")) {
+    const std::size_t colon = std::min(key.find(':'), key.size());
+    const std::vector<unsigned> count = numbers(key.substr(0, colon), "batch#");
+    const std::string_view inner = key.substr(std::min(colon + 1, key.size()));
+    if (!count.empty() && !inner.starts_with("batch"))
+      return batched(from_key(inner), count[0], least_stride);
+  } else if (least_stride != 0) {
+    throw arch::UserError::make("layout {}: only the blocks of a batch stand apart", key);
+  }
+  if (key == "flat") return flat();
+  if (const auto n = numbers(key, "entry:#x#"); !n.empty()) return entry(n[0], n[1]);
+  if (const auto n = numbers(key, "tile:#x#:#x#"); !n.empty()) return tile(n[0], n[1], n[2], n[3]);
+  if (const auto n = numbers(key, "bias:#"); !n.empty()) return channel_bias(n[0]);
+  if (const auto n = numbers(key, "conv:1:#"); !n.empty()) return conv_entry(n[0]);
+  throw arch::UserError::make(
+      "layout \"{}\" is none of flat, entry:GxB, tile:IxJ:MxN, bias:N, conv:1:G, and batchC: before one of "
+      "them",
+      key);
 }
 
 std::uint64_t Layout::nbytes(Shape shape) const {

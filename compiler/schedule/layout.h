@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ktpu::schedule {
@@ -23,7 +24,12 @@ class Layout {
   // the same buffer takes (section 16).
   static Layout batched(const Layout& inner, unsigned count, std::uint64_t least_stride = 0);
 
+  // What key() and least_stride() of a layout say. Throws UserError for a key that the functions above do
+  // not make.
+  static Layout from_key(std::string_view key, std::uint64_t least_stride = 0);
+
   const std::string& key() const { return key_; }
+  std::uint64_t least_stride() const { return least_stride_; }  // bytes; of a batch
   // Interchangeable: the same key (section 9).
   bool operator==(const Layout& other) const { return key_ == other.key_; }
 

@@ -91,7 +91,7 @@ struct Leaf {
   Stretch stretch;  // kMemory; kChannel: the first value of the tile column
   // Read again and again: `take` elements out of every `period`; 0: no.
   std::uint64_t period = 0, take = 0;
-  bool whole = false;  // `take` is the whole buffer, over and over
+  bool whole = false;             // `take` is the whole buffer, over and over
   double value = 0;               // kConstant
   std::optional<BufferId> array;  // kConstant: the array in memory that holds it, if there is one
   std::uint32_t slot = 0;         // kResident: as Drain::slot

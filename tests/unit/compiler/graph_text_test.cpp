@@ -44,6 +44,11 @@ constexpr std::string_view kSoftmax = R"(graph @softmax batch 1 part 4096 unfuse
         %5 = exp2 %4
         store %5
       }
+      reduce %y[%e] offset 3 {
+        %0 = load %x[%e]
+        %1 = row_min %0 row 20x48
+        store %1
+      }
       apply %y[%e] part 1024 {
         %0 = load %"row sums"[%e]
         %1 = row_sum %0
@@ -114,7 +119,8 @@ TEST(GraphText, ReadsEveryField) {
   const auto& first = std::get<Apply>(pass.body->at(0).it);
   EXPECT_EQ(first.target.offset, 64u);
   EXPECT_EQ(first.leaves[1].value, 1.4426950408889634);
-  const auto& second = std::get<Apply>(pass.body->at(1).it);
+  const auto& second = std::get<Apply>(pass.body->at(2).it);
+  EXPECT_TRUE(std::get<Apply>(pass.body->at(1).it).reduce && !second.reduce);
   EXPECT_EQ(second.part, 1024u);
   EXPECT_EQ(second.leaves[1].spread, (Spread{4, 2, true}));
   EXPECT_EQ(print_statement(matmul, loop.body->at(2)), "gemm %t0 8x8x1 acc %k b 1");
@@ -136,23 +142,6 @@ TEST(Graph, ReadsAndWrites) {
   EXPECT_EQ(writes(body[4]), (std::vector<BufferId>{4}));
   EXPECT_TRUE(writes(body[3]).empty());
   EXPECT_TRUE(std::get<Apply>(body[4].it).has_resident());
-  EXPECT_FALSE(std::get<Apply>(body[4].it).is_reduce());
-}
-
-TEST(Graph, ReduceIsOneFoldOfAPlainLeaf) {
-  const auto reduce = [](std::string_view lines) {
-    const std::string text = fmt::format(
-        "graph @g batch 1 {{\nbuffer %x in <4x16xf16>\nbuffer %y out <4x16xf16>\ngrid (%e in 1) {{\n"
-        "apply %y[%e] {{\n{}\n}}\n}}\n}}\n",
-        lines);
-    const Graph graph = parse(text, "t");
-    return std::get<Apply>(std::get<Tiling>(graph.body.at(0).it).body->at(0).it).is_reduce();
-  };
-  EXPECT_TRUE(reduce("%0 = load %x[%e]\n%1 = row_max %0 row 4x16\nstore %1"));
-  EXPECT_FALSE(reduce("%0 = load %x[%e]\n%1 = row_max %0 row 4x16\n%2 = neg %1\nstore %2"));
-  EXPECT_FALSE(reduce("%0 = load %x[%e]\n%1 = neg %0\n%2 = row_sum %1 row 4x16\nstore %2"));
-  EXPECT_FALSE(reduce("%0 = const 1\n%1 = row_sum %0 row 4x16\nstore %1"));
-  EXPECT_FALSE(reduce("%0 = load %x[%e] spread 16 of 32\n%1 = row_sum %0 row 4x16\nstore %1"));
 }
 
 struct Broken {
@@ -213,6 +202,7 @@ TEST(GraphVerify, RefusesWhatBreaksARule) {
                   "FILL_UNUSED"},
            Broken{kMatmul, "      gemm %t0 8x8x1 acc %k b 1",
                   "      loop %z in 2 {\n      gemm %t0 8x8x1 acc %z b 1\n}", "TILE_SWEPT_IN_TWO_LOOPS"},
+           Broken{kSoftmax, "apply %\"row", "reduce %\"row", "REDUCE_SHAPE"},
            Broken{kSoftmax, "spread 2 of 4", "spread 5 of 4", "SPREAD_SHAPE"},
            Broken{kSoftmax, "apply %y[%e]", "apply %y[%e, 0]", "NO_RESIDENT"},
            Broken{kSoftmax, "load %x[%e] offset 64", "channel %x[%e]", "NO_RESIDENT"},
