@@ -34,9 +34,15 @@ void require_positive(std::int64_t n, const Ref& ref, const char* method) {
 
 std::int64_t Ref::columns() const {
   if (view_.shape.empty()) return 1;
-  return view_.shape.back();
+  const std::int64_t last = view_.shape.back();
+  return view_.kind == View::Kind::kTaps ? 9 * last : last;
 }
-std::int64_t Ref::rows() const { return elements() / columns(); }
+std::int64_t Ref::rows() const {
+  if (view_.kind != View::Kind::kTaps) return elements() / columns();
+  // From the window of the first pixel to that of the last, the padding between two lines included.
+  const std::int64_t height = view_.shape[0], width = view_.shape[1];
+  return (height - 1) * (width + 2) + width;
+}
 std::int64_t Ref::elements() const { return static_cast<std::int64_t>(kernel::elements(view_.shape)); }
 
 Extent Ref::tiles(std::int64_t g) const {

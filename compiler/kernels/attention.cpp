@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flash attention (compiler.md section 20): keys come in blocks, a running maximum and a running sum make the
+// softmax independent of their order. So the one block that is masked goes first, where its extra pass costs
+// nothing of the running state.
+#include "arch/error.h"
+#include "compiler/base/refusal.h"
+#include "compiler/kernels/library.h"
+
+namespace ktpu::kernels {
+
+using base::Index;
+using kernel::Accumulator;
+using kernel::Extent;
+using kernel::in;
+using kernel::out;
+using kernel::Ref;
+using kernel::Trace;
+using kernel::Value;
+
+namespace {
+
+[[noreturn]] void refuse(const char* code, const std::string& what, const std::string& fix) {
+  throw base::Refusal(base::Phase::kTrace, code, what, fix);
+}
+
+struct Sizes {
+  std::int64_t block = 0, span = 0;  // keys, queries of a block
+  std::int64_t query_blocks = 0, key_blocks = 0;
+  std::int64_t ragged = 0;  // keys that count in the last, masked block; 0: none is masked for it
+  bool causal = false;
+};
+
+Sizes sizes_of(Trace& L) {
+  Sizes s;
+  s.block = L.whole("block");
+  s.causal = L.flag("causal");
+  const std::int64_t queries = L.dim("Lq"), length = L.dim("Lkv");
+  const std::int64_t keys = L.given("keys") ? L.whole("keys") : length;
+  if (s.block < 1) refuse("KNOB_NOT_POSITIVE", fmt::format("block of {}", s.block), "give it 1 or more");
+  if (length % s.block != 0)
+    refuse("ATTENTION_KEYS", fmt::format("{} keys are no whole blocks of {}", length, s.block),
+           "pad k and v to whole blocks and name the true count with the knob keys");
+  if (keys < 1 || keys > length)
+    refuse("ATTENTION_KEYS", fmt::format("{} of {} keys", keys, length), "give keys 1 .. the rows of k");
+  s.key_blocks = keys / s.block;
+  s.ragged = keys % s.block;
+  if (s.causal && s.ragged != 0)
+    refuse("CAUSAL_KEYS", fmt::format("causal over {} keys, blocks have {}", keys, s.block),
+           "give whole blocks of keys, or leave causal out");
+  if (s.causal && L.whole("groups") != 1)
+    refuse("CAUSAL_GROUPS", fmt::format("causal with {} query heads stacked", L.whole("groups")),
+           "call it once for each query head");
+  // A mask is one table for all query blocks, as high as a block of keys.
+  const bool masked = s.causal || s.ragged != 0;
+  s.span = L.given("qblock") ? L.whole("qblock") : masked ? s.block : queries;
+  if (s.causal && s.span != s.block)
+    refuse("CAUSAL_QBLOCK", fmt::format("causal with qblock {} and block {}", s.span, s.block),
+           "give both the same: the mask is the triangle of one block");
+  if (s.span < 1 || queries % s.span != 0)
+    refuse("ATTENTION_QBLOCK", fmt::format("{} queries are no whole blocks of {}", queries, s.span),
+           "give a qblock that divides the rows of q");
+  s.query_blocks = queries / s.span;
+  if (s.causal && s.query_blocks > s.key_blocks)
+    refuse("CAUSAL_KEYS", fmt::format("causal with {} queries over {} keys", queries, keys),
+           "give at least one key a query");
+  return s;
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+class Attention {
+ public:
+  explicit Attention(Trace& trace)
+      : L(trace),
+        s(sizes_of(trace)),
+        q(L.port("q")),
+        k(L.port("k")),
+        v(L.port("v")),
+        o(L.port("o")),
+        top(temp(s.block)),
+        total(temp(s.block)),
+        corr(temp(s.block)),
+        scores(temp(s.block)),
+        weights(temp(s.block)),
+        part_o(temp(L.dim("Dv"))),
+        acc_o(temp(L.dim("Dv"))) {}
+
+  void run() {
+    std::optional<Ref> mask;
+    if (s.causal) mask = table([](std::int64_t row, std::int64_t column) { return column <= row; });
+    if (s.ragged != 0) mask = table([&](std::int64_t, std::int64_t column) { return column < s.ragged; });
+    // Each block of queries has its place in the result, so this loop is the host's.
+    for (std::int64_t i = 0; i < s.query_blocks; ++i) {
+      for_each_part(L, total, [&](const Index& e) {
+        total(e) <<= 0.0;
+        acc_o(e) <<= 0.0;
+        top(e) <<= -60000.0;
+      });
+      if (mask) block(i, s.causal ? i : s.key_blocks, &*mask);
+      const std::int64_t open = s.causal ? i : s.key_blocks;
+      if (open > 0) L.loop(open, [&](const Index& j) { block(i, j, nullptr); });
+      const Ref result = o.rows_from(i * s.span);
+      for_each_part(L, acc_o, [&](const Index& e) { result(e) <<= acc_o(e) / total(e); });
+    }
+  }
+
+ private:
+  Ref temp(std::int64_t columns) {
+    return L.temp({static_cast<std::uint32_t>(s.span), static_cast<std::uint32_t>(columns)});
+  }
+  Ref table(const std::function<bool(std::int64_t, std::int64_t)>& counts) {
+    std::vector<double> values;
+    for (std::int64_t row = 0; row < s.span; ++row)
+      for (std::int64_t column = 0; column < s.block; ++column)
+        values.push_back(counts(row, column) ? 1.0 : 0.0);
+    return L.table({static_cast<std::uint32_t>(s.span), static_cast<std::uint32_t>(s.block)}, values);
+  }
+
+  // Block j of the keys for block i of the queries.
+  void block(std::int64_t i, const Index& j, const Ref* mask) {
+    const std::int64_t gm = L.whole("gm"), gn = L.whole("gn"), nk = L.whole("nk");
+    const Extent span_tiles = scores.tiles(gm);
+    const std::int64_t key_tiles = ceil_div(ceil_div(s.block, 4), gn);
+    const Index first_query = Index(i) * span_tiles.count;
+    L.units(span_tiles, key_tiles, [&](const Index& a, const Index& b) {
+      const Accumulator acc = L.tile(gm, gn, nk);
+      L.loop(q.chunks32(nk),
+             [&](const Index& c) { acc += matmul(q(first_query + a, c), k(j * key_tiles + b, c)); });
+      scores(a, b) <<= acc;
+    });
+    for_each_part(L, total, [&](const Index& e) {
+      const Value top_now = maximum(top(e), row_max(scores(e)));
+      const Value c = exp2(top(e) - top_now), p = exp2(scores(e) - top_now);
+      corr(e) <<= c;
+      weights(e) <<= p;
+      total(e) <<= total(e) * c + row_sum(p);
+      top(e) <<= top_now;
+    });
+    if (mask)
+      for_each_part(L, total, [&](const Index& e) {
+        const Value p = weights(e) * (*mask)(e);
+        weights(e) <<= p;
+        total(e) <<= row_sum(p);
+      });
+    const Extent chunks = weights.chunks32(nk);
+    L.units(span_tiles, v.tiles(gn), [&](const Index& a, const Index& b) {
+      const Accumulator acc = L.tile(gm, gn, nk);
+      L.loop(chunks, [&](const Index& c) { acc += matmul(weights(a, c), v(b, j * chunks.count + c)); });
+      part_o(a, b) <<= acc;
+    });
+    for_each_part(L, acc_o, [&](const Index& e) { acc_o(e) <<= acc_o(e) * corr(e) + part_o(e); });
+  }
+
+  Trace& L;
+  Sizes s;
+  Ref q, k, v, o;
+  Ref top, total, corr, scores, weights, part_o, acc_o;
+};
+
+}  // namespace
+
+void add_attention(Definitions& all) {
+  all.push_back({"kernels.flash_attention",
+                 {in("q", {"...", "Lq", "Dqk"}), in("k", {"...", "Lkv", "Dqk"}),
+                  in("v", {"...", "Dv", "Lkv"}), out("o", {"...", "Lq", "Dv"})},
+                 {{"block", 64},
+                  {"qblock", {}},
+                  {"causal", false},
+                  {"keys", {}},
+                  {"groups", 1},
+                  {"gm", 8},
+                  {"gn", 8},
+                  {"nk", 2},
+                  {"part", 8192}},
+                 [](Trace& L) { Attention(L).run(); }});
+}
+
+}  // namespace ktpu::kernels
