@@ -69,12 +69,16 @@ class Verifier {
       need(open_axes_.contains(axis), "AXIS_NOT_OPEN", fmt::format("axis %{} is not open here", axis),
            "index by the axes of the tilings and loops around the statement");
   }
-  void extent(const Axis& axis) {
+  // `formed`: tilings of the compiler's making share one name, so that neighbours can be put together.
+  void extent(const Axis& axis, bool formed) {
     need(!axis.name.empty() && std::all_of(axis.name.begin(), axis.name.end(),
                                            [](unsigned char c) { return std::isalnum(c) || c == '_'; }),
          "AXIS_NAME", fmt::format("an axis cannot be named \"{}\"", axis.name),
          "use letters, digits and underlines");
-    need(all_axes_.insert(axis.name).second, "AXIS_NAME", fmt::format("axis %{} exists twice", axis.name),
+    const bool fresh = all_axes_.insert(axis.name).second;
+    const bool shared = formed && formed_axes_.contains(axis.name) && !open_axes_.contains(axis.name);
+    if (formed && fresh) formed_axes_.insert(axis.name);
+    need(fresh || shared, "AXIS_NAME", fmt::format("axis %{} exists twice", axis.name),
          "give each axis of the graph its own name");
     index(axis.extent);
     if (axis.extent.is_constant())
@@ -102,8 +106,8 @@ class Verifier {
     for (const Node& node : nodes) std::visit([&](const auto& it) { scope(node, it); }, node.it);
     tiles_ = outside;
   }
-  void block(const std::shared_ptr<Body>& nodes, const std::vector<Axis>& axes) {
-    for (const Axis& axis : axes) extent(axis);
+  void block(const std::shared_ptr<Body>& nodes, const std::vector<Axis>& axes, bool formed = false) {
+    for (const Axis& axis : axes) extent(axis, formed);
     for (const Axis& axis : axes) open_axes_.insert(axis.name);
     if (nodes != nullptr) body(*nodes);
     for (const Axis& axis : axes) open_axes_.erase(axis.name);
@@ -111,7 +115,7 @@ class Verifier {
   void scope(const Node&, const Tiling& tiling) {
     where_ = "grid";
     if (tilings_++ == 0) filled_.clear();
-    block(tiling.body, tiling.axes);
+    block(tiling.body, tiling.axes, tiling.formed);
     if (--tilings_ != 0) return;
     for (const auto& [operand, fill] : filled_)
       need(fill.used, "FILL_UNUSED",
@@ -225,7 +229,7 @@ class Verifier {
 
   const Graph& graph_;
   std::string where_;
-  std::set<std::string> open_axes_, all_axes_;
+  std::set<std::string> open_axes_, all_axes_, formed_axes_;
   std::map<TileId, Tile> tiles_;
   std::map<Operand, Filled> filled_;  // in the tiling at top level
   std::size_t loops_ = 0, tilings_ = 0;

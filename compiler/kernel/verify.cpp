@@ -31,7 +31,7 @@ class Verifier {
              "open units(...) or store to a whole buffer: y <<= ...");
     for (const auto& [id, region] : regions_)
       if (region.filled && !region.side)
-        refuse("FILL_NEVER_MULTIPLIED", fmt::format("region {} is filled and never multiplied", id),
+        refuse("FILL_UNUSED", fmt::format("region {} is filled and never multiplied", id),
                "use it in a product, or leave the fill out");
     for (const auto& [id, tile] : tiles_)
       if (tile.stored && !tile.swept)
@@ -205,7 +205,7 @@ class Verifier {
              "open a region for each side: the two lie in different memories");
     const auto blocks = [&](const RegionId* id) { return id ? use_region(*id).open.blocks : tile.open.nk; };
     if (blocks(a) != blocks(b) || blocks(a) != tile.open.nk)
-      refuse("REGION_BLOCKS_DIFFER",
+      refuse("K_BLOCKS_DIFFER",
              fmt::format("a product of {} by {} blocks of K into an accumulator of {}", blocks(a), blocks(b),
                          tile.open.nk),
              "give both regions and the tile() the same nk");
@@ -215,10 +215,11 @@ class Verifier {
     for (std::size_t i = tile.depth; i < scopes_.size(); ++i)
       ++(scopes_[i] == Scope::kLoop ? loops : tilings);
     if (loops > 1 || tilings != 0)
-      refuse("SWEEP_NESTED", fmt::format("accumulator {} is swept under nested loops", product.tile),
+      refuse("TILE_SWEPT_IN_TWO_LOOPS",
+             fmt::format("accumulator {} is swept under nested loops", product.tile),
              "open tile() inside the outer one, or make one loop of both");
     if (tile.swept && tile.swept != &body)
-      refuse("SWEEP_NESTED", fmt::format("accumulator {} is swept in two places", product.tile),
+      refuse("TILE_SWEPT_IN_TWO_LOOPS", fmt::format("accumulator {} is swept in two places", product.tile),
              "put the products into one loop, or use two accumulators");
     // The cluster has one accumulator: sweeps follow each other, they do not alternate.
     const auto [last, fresh] = last_tile_.try_emplace(&body, product.tile);

@@ -40,7 +40,6 @@ class Lowering {
   l3::Graph run() {
     graph_.name = kernel_.name;
     graph_.batch = kernel_.batch;
-    graph_.lead = kernel_.lead;
     graph_.part = kernel_.part;
     graph_.fuse = kernel_.fuse;
     for (const l4::Buffer& buffer : kernel_.buffers) {
@@ -48,6 +47,8 @@ class Lowering {
           {buffer.name, static_cast<l3::Role>(buffer.role), buffer.shape, buffer.batched, buffer.values});
       graph_.batched = graph_.batched || buffer.batched;
     }
+    // The axes of one flat block are no batch.
+    if (graph_.batched) graph_.lead = kernel_.lead;
     lower(kernel_.body, graph_.body, 0, 0);
     return std::move(graph_);
   }
@@ -170,7 +171,7 @@ class Lowering {
       turn = here;
     }
     if (!turn)
-      throw base::Refusal(base::Phase::kTrace, "FILL_NEVER_MULTIPLIED",
+      throw base::Refusal(base::Phase::kTrace, "FILL_UNUSED",
                           fmt::format("a fill of region {} is never multiplied", fill_region.region),
                           "use it in a product, or leave the fill out");
     Window named = window(fill_region.source, region.groups, region.blocks);

@@ -82,6 +82,9 @@ void check(const json& file) {
   EXPECT_EQ(extents_of(traced), file.at("extents"));
   EXPECT_EQ(traced.knobs, knobs_of(file.at("effective_knobs")));
   const graph::Graph lowered = kernel_to_graph::lower(traced);
+  EXPECT_NO_THROW(verify(lowered));
+  EXPECT_EQ(print(graph::parse(print(lowered), "printed")), print(lowered));
+  if (std::getenv("KTPU_PRINT_GRAPHS")) std::printf("%s\n", print(lowered).c_str());
   if (!file.contains("buffers")) return;
   std::map<std::string, std::pair<std::string, Shape>> got, want;
   for (const graph::Buffer& buffer : lowered.buffers) {
