@@ -179,6 +179,20 @@ std::vector<std::uint32_t> TextReader::extents(std::string_view what, std::size_
   return found;
 }
 
+std::vector<std::int32_t> TextReader::key() {
+  std::vector<std::int32_t> key;
+  expect("(");
+  if (take(")")) return key;
+  do {
+    const std::size_t begin = place();
+    const std::int64_t number = signed_number("a key");
+    if (number != static_cast<std::int32_t>(number)) fail_at(begin, "a key has 32 bits");
+    key.push_back(static_cast<std::int32_t>(number));
+  } while (take(","));
+  expect(")");
+  return key;
+}
+
 std::vector<std::uint32_t> TextReader::tensor_type() {
   expect("<");
   const std::string_view all = run();

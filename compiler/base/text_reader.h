@@ -50,6 +50,8 @@ class TextReader {
   double real(std::string_view what);
   // "8x2": as many numbers as asked for, 0: any number of them.
   std::vector<std::uint32_t> extents(std::string_view what, std::size_t count = 0);
+  // "(0, -1)": the place of an instance.
+  std::vector<std::int32_t> key();
   // "<32x64xf16>": the shape of an FP16 tensor.
   std::vector<std::uint32_t> tensor_type();
 

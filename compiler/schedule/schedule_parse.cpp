@@ -166,16 +166,7 @@ class Parser {
   }
   Instance instance() {
     Instance i;
-    in_.expect("(");
-    if (!in_.take(")")) {
-      do {
-        const std::size_t place = in_.place();
-        const std::int64_t k = in_.signed_number("a key");
-        if (k != static_cast<std::int32_t>(k)) in_.fail_at(place, "a key has 32 bits");
-        i.key.push_back(static_cast<std::int32_t>(k));
-      } while (in_.take(","));
-      in_.expect(")");
-    }
+    i.key = in_.key();
     i.batch = given("batch");
     in_.open_block();
     while (!in_.close_block()) {
