@@ -78,6 +78,7 @@ bool TextReader::at(char c) {
 }
 
 bool TextReader::at_word(std::string_view word) { return run() == word; }
+bool TextReader::at_any_word() { return !run().empty(); }
 bool TextReader::take_word(std::string_view word) {
   if (!at_word(word)) return false;
   at_ += word.size();

@@ -37,6 +37,7 @@ class TextReader {
   bool take_word(std::string_view word);
   void expect_word(std::string_view word);
   bool at_word(std::string_view word);
+  bool at_any_word();
   std::string word(std::string_view what);
   // %name, or %"any text".
   std::string name(char sigil, std::string_view what);
