@@ -63,6 +63,8 @@ class Painter {
         layouts_[r.buffer].push_back(r.to);
       }
     values_.resize(schedule.buffers.size());
+    swept_.resize(schedule.buffers.size(), kTooLarge);
+    find_swept();
   }
 
   void run() {
@@ -76,6 +78,7 @@ class Painter {
         for (index_ = 0; index_ < instance.statements.size(); ++index_)
           std::visit([&](const auto& it) { one(it); }, instance.statements[index_]);
       }
+      alike(s);
       for (const auto& [key, written] : owners_)
         for (const auto& [begin, by] : written) painted_[key].add(begin, by.end);
     }
@@ -100,6 +103,25 @@ class Painter {
   const Values& values(BufferId id) {
     if (!values_[id]) values_[id].emplace(schedule_.buffers[id], layouts_[id]);
     return *values_[id];
+  }
+
+  // The rows of a convolution's image below the swept ones are nobody's result: their order puts them behind
+  // everything that tiles are drained to.
+  void find_swept() {
+    std::vector<std::uint64_t> end(schedule_.buffers.size());
+    for (const Stage& s : schedule_.stages)
+      for (const Instance& instance : s.instances)
+        for (const Statement& statement : instance.statements) {
+          if (const Drain* d = std::get_if<Drain>(&statement); d != nullptr && d->buffer)
+            end[*d->buffer] =
+                std::max(end[*d->buffer], product(sum(d->word, product(d->gm, d->gn)), kTileElements));
+          const Chain* c = std::get_if<Chain>(&statement);
+          if (c == nullptr) continue;
+          std::uint64_t& at = end[c->result.buffer];
+          at = c->resident() ? std::max(at, sum(c->result.at, c->span)) : kTooLarge;
+        }
+    for (BufferId id = 0; id < end.size(); ++id)
+      if (end[id] != 0) swept_[id] = end[id];
   }
 
   void relayout(const Relayout& r) {
@@ -139,6 +161,7 @@ class Painter {
   }
 
   void read(BufferId id, std::uint64_t begin, std::uint64_t end) {
+    end = std::min(end, swept_[id]);
     if (from_outside(id) || begin >= end) return;
     std::vector<Ranges::Range> lacking;
     for (const auto& [from, to] : painted_[key(id)].missing(begin, end))
@@ -170,12 +193,29 @@ class Painter {
     write(c.result.buffer, c.result.at, c.span, true);
   }
 
+  // The instances of a stage run one body: what one of them writes, each of them does.
+  void alike(const Stage& s) const {
+    const auto written = [](const Instance& instance) {
+      std::set<BufferId> all;
+      for (const Statement& statement : instance.statements) {
+        if (const Drain* drain = std::get_if<Drain>(&statement); drain != nullptr && drain->buffer)
+          all.insert(*drain->buffer);
+        if (const Chain* chain = std::get_if<Chain>(&statement)) all.insert(chain->result.buffer);
+      }
+      return all;
+    };
+    for (const Instance& instance : s.instances)
+      if (written(instance) != written(s.instances.front()))
+        throw UserError::make("{}: writes other buffers than the first instance", place(stage_, instance));
+  }
+
   void results() {
     for (BufferId id = 0; id < schedule_.buffers.size(); ++id) {
       const Buffer& b = schedule_.buffers[id];
       if (b.role != Role::kOut) continue;
       for (std::uint64_t batch = 0; batch < (b.batched ? schedule_.batch : 1); ++batch)
-        if (const auto element = values(id).first_of(painted_[{id, batch}].missing(0, reach(b)), batch))
+        if (const auto element =
+                values(id).first_of(painted_[{id, batch}].missing(0, std::min(reach(b), swept_[id])), batch))
           throw UserError::make("buffer %{}: element {} of batch element {} is never written", b.name,
                                 *element, batch);
     }
@@ -185,6 +225,7 @@ class Painter {
   std::vector<std::vector<Layout>> layouts_;  // of each buffer, all it is known to have
   std::vector<Layout> current_;
   std::vector<std::optional<Values>> values_;
+  std::vector<std::uint64_t> swept_;  // the first element behind all drained tiles
   std::set<BufferId> written_since_;  // the order it is known to have
   std::size_t stage_ = 0, index_ = 0;
   const Instance* instance_ = nullptr;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "arch/error.h"
+#include "compiler/base/refusal.h"
 #include "compiler/schedule/schedule_checks.h"
 
 namespace ktpu::schedule {
@@ -29,7 +30,10 @@ class Verifier {
     for (stage_ = 0; stage_ < schedule_.stages.size(); ++stage_) {
       const Stage& s = schedule_.stages[stage_];
       instances(s);
-      if (s.feeds_next) feeding(s);
+      if (s.feeds_next)
+        feeding(s);
+      else if (stage_ == 0 || !schedule_.stages[stage_ - 1].feeds_next)
+        complete(s);
       for (const Instance& instance : s.instances) {
         instance_ = &instance;
         slots_.clear();
@@ -50,6 +54,13 @@ class Verifier {
     if (!holds) throw UserError::make("{}: {}", place(stage_, *instance_, index_), what);
   }
 
+  // The refusals of the lowering to programs, which a schedule that nobody has lowered yet may meet here.
+  void fits(bool holds, std::string_view code, const std::string& what, const std::string& fix) const {
+    if (!holds)
+      throw base::Refusal(base::Phase::kBuild, std::string(code),
+                          fmt::format("{}: {}", place(stage_, *instance_, index_), what), fix);
+  }
+
   void instances(const Stage& s) const {
     const std::vector<std::int32_t>* before = nullptr;
     for (const Instance& i : s.instances) {
@@ -68,6 +79,14 @@ class Verifier {
     }
   }
 
+  // Stages that feed, and are fed, may take their grid in waves.
+  void complete(const Stage& s) const {
+    std::uint64_t places = 1;
+    for (const std::uint32_t axis : s.grid) places = product(places, axis);
+    if (s.instances.size() != places)
+      fail_stage(fmt::format("has {} instances for a grid of {}", s.instances.size(), places));
+  }
+
   void feeding(const Stage& s) const {
     if (stage_ + 1 == schedule_.stages.size()) fail_stage("feeds a next stage that does not exist");
     const Stage& next = schedule_.stages[stage_ + 1];
@@ -84,18 +103,23 @@ class Verifier {
 
   void one(const Stage& s, const Fill& f) {
     need(s.unit == UnitType::kCluster, "vector cores do not fill an L1 for products");
-    need(f.groups >= 1 && f.blocks >= 1 && f.chunk < f.chunks, "fills nothing, or a chunk past the last");
+    need(f.groups >= 1 && f.blocks >= 1 && f.chunks >= 1, "fills nothing");
     const std::uint64_t entries = product(f.groups, f.blocks);
+    fits(entries <= machine_.bank_entries, "CHUNK_OVER_BANK",
+         fmt::format("a chunk of {} entries; a bank holds {}", entries, machine_.bank_entries),
+         "make the tile or nk smaller");
     std::uint64_t& region = regions_[f.side][f.operand];
     region = std::max(region, entries);
     std::uint64_t all = 0;
     for (const auto& [operand, size] : regions_[f.side]) all = sum(all, size);
-    need(all <= machine_.bank_entries,
-         fmt::format("the operands of one side take {} entries, a bank has {}", all, machine_.bank_entries));
+    fits(all <= machine_.bank_entries, "REGION_OVER_BANK",
+         fmt::format("the operands of one side take {} entries; a bank holds {}", all, machine_.bank_entries),
+         "make the tile or nk smaller");
     const Buffer& b = schedule_.buffers[f.buffer];
-    need(sum(first_element(f), elements(f)) <= reach(b),
-         fmt::format("reads elements {}+{} of %{}, which holds {}", first_element(f), elements(f), b.name,
-                     reach(b)));
+    fits(f.chunk < f.chunks && sum(first_element(f), elements(f)) <= reach(b), "FILL_PAST_END",
+         fmt::format("reads chunk {} of {}, elements {}+{} of %{}, which holds {}", f.chunk, f.chunks,
+                     first_element(f), elements(f), b.name, reach(b)),
+         "choose tiles and nk so that the operand is padded to whole chunks");
     held_[instance_->key].banks[{f.side, f.operand, f.step % machine_.banks}] = {f.groups, f.blocks};
   }
   void multiplied(Side side, std::uint32_t operand, std::uint64_t bank, std::uint32_t groups,

@@ -235,15 +235,18 @@ TEST(ScheduleVerify, RefusesWhatBreaksARule) {
            Broken{kSoftmax, "<16xf16>", "<15xf16>", "16 values for 15"},
            Broken{kMatmul, "alignment 2048", "alignment 0", "the alignment is 0"},
            // Stages and units.
+           Broken{kMatmul, "grid 1x2", "grid 1x3", "has 2 instances for a grid of 3"},
            Broken{kMatmul, "instance (0, 1)", "instance (0, 2)", "outside the grid"},
            Broken{kMatmul, "instance (0, 1)", "instance (0, 0)", "or twice"},
            Broken{kSoftmax, "(1, 0) batch 1", "(1, 0)", "is not its batch element"},
            Broken{kSoftmax, "(1, 0) batch 1", "(1, 0) batch 7", "2 batch elements"},
            Broken{kMatmul, "stage MG", "stage VC", "vector cores do not fill"},
            Broken{kSoftmax, "stage VC", "stage MG", "clusters do not run lane"},
-           Broken{kMatmul, "bank_entries 256", "bank_entries 7", "take 8 entries"},
-           Broken{kMatmul, "%b[1, 0 of 2]", "%b[2, 0 of 2]", "which holds 4096"},
-           Broken{kMatmul, "%a[0, 1 of 2]", "%a[0, 2 of 2]", "past the last"},
+           Broken{kMatmul, "bank_entries 256", "bank_entries 7", "CHUNK_OVER_BANK"},
+           Broken{kMatmul, "%b[1, 0 of 2]", "%b[2, 0 of 2]", "FILL_PAST_END"},
+           Broken{kMatmul, "1 step 1\n      fill B", "1 step 1 operand 7\n      fill B",
+                  "bank 1 of side A was not"},
+           Broken{kMatmul, "%a[0, 1 of 2]", "%a[0, 2 of 2]", "FILL_PAST_END"},
            Broken{kMatmul, "8x1 step 0\n      fill B", "8x1 step 1\n      fill B",
                   "bank 0 of side A was not"},
            Broken{kMatmul, "8x1 step 1\n      gemm", "8x1 step 0\n      gemm", "bank 1 of side B was not"},
@@ -269,9 +272,9 @@ TEST(ScheduleVerify, RefusesWhatBreaksARule) {
            // Results.
            Broken{kMatmul, " word 64", "", "of which instance (0, 0) writes 0+1024"},
            Broken{kMatmul, "to %c word 64", "to %c word 63", "of which instance (0, 0) writes 0+1024"},
-           Broken{kMatmul, "      drain %t0 8x8 to %c\n", "",
-                  "buffer %c: element 0 of batch element 0 is never"},
-           Broken{kMatmul, "      drain %t0 8x8 to %c word 64\n", "", "buffer %c: element 1024 of batch"},
+           Broken{kMatmul, "      drain %t0 8x8 to %c\n", "", "(0, 1): writes other buffers than the first"},
+           Broken{kMatmul, "      drain %t0 8x8 to %c word 64\n", "",
+                  "(0, 1): writes other buffers than the first"},
            Broken{kSoftmax, "apply %y at 0 span 960", "apply %y at 0 span 959", "buffer %y: element 959"},
            Broken{kSoftmax, "%late at 0 span 960", "%late at 0 span 900", "reads element 900 of %late"},
            Broken{kSoftmax, "= load %x at 0", "= load %y at 0", "reads element 0 of %y"},
@@ -285,12 +288,22 @@ TEST(ScheduleVerify, RefusesWhatBreaksARule) {
 }
 
 TEST(ScheduleVerify, TheSameInstanceMayWriteAStretchAgain) {
-  const std::string twice = with(std::string(kSoftmax), "reduce %\"row sums\" at 0", "reduce %ex at 0");
+  std::string twice(kSoftmax);
+  for (int i = 0; i < 2; ++i) twice = with(twice, "reduce %\"row sums\" at 0", "reduce %ex at 0");
   EXPECT_NE(refused([&] { verify(read(twice)); }).find("reads element 0 of %row sums"), std::string::npos);
+  const std::string other_end =
+      with(twice, "%ex at 0 span 960 {\n        %0 = load %ex", "%ex at 0 span 959 {\n        %0 = load %ex");
+  EXPECT_NE(refused([&] { verify(read(other_end)); }).find("of which instance (0, 0)"), std::string::npos);
+}
+
+TEST(ScheduleVerify, OperandsOfOneSideShareABank) {
+  const std::string two =
+      with(with(std::string(kMatmul), "8x1 step 1\n      fill B", "8x1 step 1 operand 1\n      fill B"),
+           "acc 1", "acc 1 a 1");
+  EXPECT_EQ(refused([&] { verify(read(two)); }), "");
   EXPECT_NE(refused([&] {
-              verify(read(with(twice, "at 0 span 960 {\n        %0 = load %ex",
-                               "at 0 span 959 {\n        %0 = load %ex")));
-            }).find("of which instance (0, 0)"),
+              verify(read(with(two, "bank_entries 256", "bank_entries 15")));
+            }).find("REGION_OVER_BANK"),
             std::string::npos);
 }
 

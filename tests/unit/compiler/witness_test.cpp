@@ -15,9 +15,7 @@ constexpr int kInstructions = 1'000'000;
 
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : engine_(seed) {
-    std::cout << "seed " << seed << "\n";
-  }
+  explicit Random(std::uint64_t seed) : engine_(seed) { std::cout << "seed " << seed << "\n"; }
   std::uint32_t bits(unsigned count) { return static_cast<std::uint32_t>(engine_() >> (64 - count)); }
   std::uint64_t address() { return engine_() >> 24; }
   std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>(engine_() % limit); }
