@@ -139,5 +139,8 @@ struct Kernel {
 
 // Throws base::Refusal (phase kTrace; kLayout for a port that nothing touches) or UserError.
 void verify(const Kernel& kernel);
+// MLIR-like text; parse(print(k)) prints the same again. Throws UserError with the place.
+std::string print(const Kernel& kernel);
+Kernel parse(std::string_view text, std::string_view file_name);
 
 }  // namespace ktpu::kernel

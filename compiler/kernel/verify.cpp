@@ -16,6 +16,8 @@ using base::Refusal;
 
 namespace {
 
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 39;  // of 2 bytes: all that 40 address bits name
+
 [[noreturn]] void refuse(const char* code, const std::string& what, const std::string& fix) {
   throw Refusal(Phase::kTrace, code, what, fix);
 }
@@ -25,6 +27,7 @@ class Verifier {
   explicit Verifier(const Kernel& kernel) : kernel_(kernel) {}
 
   void run() {
+    check_buffers();
     walk(kernel_.body);
     if (!statements_)
       refuse("BODY_OPENS_NO_TILING", fmt::format("{} computes nothing", kernel_.name),
@@ -142,8 +145,43 @@ class Verifier {
     return regions_.at(id);
   }
 
+  void check_buffers() const {
+    std::set<std::string> names;
+    for (const Buffer& b : kernel_.buffers) {
+      if (!names.insert(b.name).second)
+        refuse("NAME_TWICE", fmt::format("two buffers are called {}", b.name), "name one anew");
+      std::uint64_t size = 1;
+      for (const std::uint32_t axis : b.shape) size = std::min(kMostElements, size * axis);
+      if (size == 0 || size == kMostElements)
+        refuse("EMPTY_BUFFER",
+               fmt::format("{} is {}: no elements, or more than memory", b.name, print(b.shape)),
+               "give every axis 1 or more");
+      if (b.role == Role::kTable ? b.values.size() != size : !b.values.empty())
+        refuse("TABLE_VALUES", fmt::format("{} values for {}, {}", b.values.size(), b.name, print(b.shape)),
+               "give a table one value an element, and others none");
+    }
+  }
+
+  void check_view(const View& view) const {
+    const Buffer& of = buffer(view.buffer);
+    std::uint64_t size = 1;
+    for (const std::uint32_t axis : view.shape) size = std::min(kMostElements, size * axis);
+    const std::uint64_t all = elements(of.shape);
+    if (size == 0 || size > all || view.offset > all - size)
+      refuse("VIEW_OUT_OF_BUFFER",
+             fmt::format("{} elements from {} of {}, which has {}", size, view.offset, of.name, all),
+             "keep the view inside its buffer");
+    if (view.kind == View::Kind::kSpread && (view.spread.take == 0 || view.spread.take > view.spread.period))
+      refuse("SPREAD_SHAPE", fmt::format("{} of every {} elements", view.spread.take, view.spread.period),
+             "take at least 1 and at most the period");
+    if (view.kind == View::Kind::kTaps && (view.shape.size() != 3 || view.shape[2] % 32 != 0))
+      refuse("CONV_RANK", fmt::format("taps of {}", print(view.shape)),
+             "take them of height x width x channels, blocks of 32 channels");
+  }
+
   // What a cluster reads or writes: entries or tiles of a whole matrix.
   void check_cluster(const Access& access, bool read) {
+    check_view(access.view);
     const Buffer& of = buffer(access.view.buffer);
     touched_.insert(access.view.buffer);
     const bool taps = access.view.kind == View::Kind::kTaps;
@@ -236,6 +274,7 @@ class Verifier {
   }
 
   void check_target(const Access& target) {
+    check_view(target.view);
     const Buffer& of = buffer(target.view.buffer);
     touched_.insert(target.view.buffer);
     if (target.view.kind != View::Kind::kPlain)
@@ -270,6 +309,7 @@ class Verifier {
                  "sweep it first");
         tile.stored = true;
       } else if (leaf.kind == Leaf::Kind::kAccess) {
+        check_view(leaf.access.view);
         const Buffer& of = buffer(leaf.access.view.buffer);
         const bool channel = leaf.access.index.size() == 1 && of.shape.size() == 1 && !of.flat &&
                              leaf.access.view.kind == View::Kind::kPlain && leaf.access.view.offset == 0;
@@ -297,6 +337,7 @@ class Verifier {
              "open units(y.parts(part), ...) around it, or store to the whole buffer");
     for (const Leaf& leaf : store.leaves) {
       if (leaf.kind != Leaf::Kind::kAccess) continue;
+      check_view(leaf.access.view);
       const Buffer& of = buffer(leaf.access.view.buffer);
       touched_.insert(leaf.access.view.buffer);
       if (leaf.access.view.kind == View::Kind::kTaps)

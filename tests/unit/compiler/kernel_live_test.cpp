@@ -50,11 +50,66 @@ json extents_of(const kernel::Kernel& k) {
 
 const char* const kRoles[] = {"in", "out", "temp", "const"};
 
+// The statements of one tiling's first instance, and which unit runs them.
+struct Stage {
+  std::string unit;
+  std::vector<std::int64_t> grid;
+  std::vector<std::string> statements;
+  bool operator==(const Stage&) const = default;
+};
+void PrintTo(const Stage& stage, std::ostream* out) {
+  *out << stage.unit << " " << json(stage.grid) << " " << json(stage.statements);
+}
+
+// As far as the graph alone says: without formed tilings, which may be put together, and without epilogues.
+class Unroll {
+ public:
+  std::vector<Stage> run(const graph::Graph& g) {
+    walk(g.body);
+    return stages_;
+  }
+  bool plain = true;
+
+ private:
+  void walk(const graph::Body& body) {
+    for (const graph::Node& node : body) {
+      if (const auto* loop = std::get_if<graph::Loop>(&node.it)) {
+        for (std::int64_t i = 0; i < loop->axis.extent.at(at_); ++i) {
+          at_[loop->axis.name] = i;
+          walk(*loop->body);
+        }
+        at_.erase(loop->axis.name);
+      } else if (const auto* tiling = std::get_if<graph::Tiling>(&node.it)) {
+        plain = plain && !tiling->formed;
+        Stage& stage = stages_.emplace_back();
+        for (const graph::Axis& axis : tiling->axes) {
+          stage.grid.push_back(axis.extent.at(at_));
+          at_[axis.name] = 0;
+        }
+        walk(*tiling->body);
+      } else if (const auto* tile = std::get_if<graph::OpenTile>(&node.it)) {
+        plain = plain && tile->land.empty();
+      } else {
+        const auto* apply = std::get_if<graph::Apply>(&node.it);
+        stages_.back().unit = apply ? "VC" : "MG";
+        stages_.back().statements.emplace_back(apply ? (apply->reduce ? "reduce" : "apply")
+                                               : std::holds_alternative<graph::Fill>(node.it) ? "fill"
+                                               : std::holds_alternative<graph::Gemm>(node.it) ? "gemm"
+                                                                                              : "drain");
+      }
+    }
+  }
+  std::vector<Stage> stages_;
+  base::Bindings at_;
+};
+
 // Refusals of a later level: the traced kernel is good.
 bool refused_later(const std::string& code) {
   static const std::set<std::string> kCodes{"HAZARD", "UNIT_ABSENT", "SIDE_OPERAND_CANNOT_STAGE"};
   return kCodes.contains(code);
 }
+
+unsigned plain_graphs = 0;
 
 void check(const json& file) {
   const kernel::Definition* definition = find(file.at("kernel").get<std::string>());
@@ -81,6 +136,10 @@ void check(const json& file) {
   }
   EXPECT_EQ(extents_of(traced), file.at("extents"));
   EXPECT_EQ(traced.knobs, knobs_of(file.at("effective_knobs")));
+  const std::string text = print(traced);
+  EXPECT_EQ(print(kernel::parse(text, "printed")), text);
+  EXPECT_EQ(print(kernel_to_graph::lower(kernel::parse(text, "printed"))),
+            print(kernel_to_graph::lower(traced)));
   const graph::Graph lowered = kernel_to_graph::lower(traced);
   EXPECT_NO_THROW(verify(lowered));
   EXPECT_EQ(print(graph::parse(print(lowered), "printed")), print(lowered));
@@ -99,6 +158,14 @@ void check(const json& file) {
     want[name] = {role == "table" ? "const" : role, buffer.at("shape").get<Shape>()};
   }
   EXPECT_EQ(got, want);
+  Unroll unroll;
+  const std::vector<Stage> stages = unroll.run(lowered);
+  if (!unroll.plain || file.at("machine").at("regrid").get<bool>()) return;
+  std::vector<Stage> recorded;
+  for (const json& stage : file.at("stages"))
+    recorded.push_back({stage.at("unit"), stage.at("body_grid"), stage.at("stmts")});
+  EXPECT_EQ(stages, recorded);
+  ++plain_graphs;
 }
 
 TEST(KernelLive, ExtentsKnobsBuffersRefusals) {
@@ -112,6 +179,7 @@ TEST(KernelLive, ExtentsKnobsBuffersRefusals) {
     ++files;
   }
   EXPECT_EQ(files, 158U);
+  EXPECT_EQ(plain_graphs, 89U);
 }
 
 }  // namespace
