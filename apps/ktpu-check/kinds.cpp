@@ -104,6 +104,7 @@ std::vector<Kind> make_kinds() {
       compiler("misc/mesh/pairing", check_mesh_pairing),
       compiler("misc/mesh/topology", check_mesh_topology),
       compiler("misc/mesh/remote_drain", check_remote_drain),
+      {"compiler", "live", check_live, {}, false, {"kernel", "knobs", "machine", "inputs"}},
       later("compiler", "", kCompiler, {"id", "path"}),
   };
 }

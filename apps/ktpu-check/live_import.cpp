@@ -17,6 +17,7 @@
 #include "arch/error.h"
 #include "arch/program/host_writes.h"
 #include "arch/program/image.h"
+#include "arch/program/relayout.h"
 #include "arch/program/tensor_layout.h"
 
 namespace ktpu::check {
@@ -67,56 +68,14 @@ arch::Flit staged_flit(const json& word, bool last) {
   return flit;
 }
 
-// Where the values of a buffer lie in it, in halfwords. Batch blocks stand `stride` apart: a buffer with
-// several orders has the stride of the widest (compiler.md section 16), which no key tells.
-class Order {
- public:
-  Order(std::string_view key, const std::vector<std::uint32_t>& shape, std::uint64_t buffer_bytes)
-      : whole_(key, shape), inner_(key, shape) {
-    constexpr std::string_view kBatch = "batch";
-    if (!key.starts_with(kBatch)) return;
-    std::from_chars(key.data() + kBatch.size(), key.data() + key.size(), count_);  // `whole_` has checked it
-    std::size_t leading = 0;
-    for (std::uint64_t blocks = 1; blocks < count_; ++leading) blocks *= shape[leading];
-    if (count_ == 1) leading = 1;
-    inner_ = arch::TensorLayout(key.substr(key.find(':') + 1), std::span(shape).subspan(leading));
-    stride_ = std::max(whole_.elements(), buffer_bytes / 2) / count_;
-  }
-  std::uint64_t values() const { return whole_.values(); }
-  std::uint64_t elements() const { return count_ == 1 ? inner_.elements() : count_ * stride_; }
-  // Row-major index of the value at halfword i; -1: padding.
-  std::int64_t source(std::uint64_t i) const {
-    if (stride_ == 0) return inner_.source(i);
-    if (i % stride_ >= inner_.elements()) return -1;
-    const std::int64_t value = inner_.source(i % stride_);
-    return value < 0 ? -1 : static_cast<std::int64_t>(i / stride_ * inner_.values()) + value;
-  }
-
- private:
-  arch::TensorLayout whole_, inner_;
-  std::uint64_t count_ = 1, stride_ = 0;
-};
-
-// Gather runs that take a buffer from one order to another.
-std::vector<arch::GatherRun> gather_between(const Order& from, const Order& to) {
-  std::vector<std::int64_t> place(from.values(), -1);
-  for (std::uint64_t i = 0; i < from.elements(); ++i)
-    if (const std::int64_t value = from.source(i); value >= 0 && place[static_cast<std::size_t>(value)] < 0)
-      place[static_cast<std::size_t>(value)] = static_cast<std::int64_t>(i);
-  std::vector<arch::GatherRun> runs;
-  for (std::uint64_t i = 0; i < to.elements(); ++i) {
-    const std::int64_t value = to.source(i);
-    const std::int64_t source = value < 0 ? -1 : place[static_cast<std::size_t>(value)];
-    if (!runs.empty()) {
-      arch::GatherRun& run = runs.back();
-      if (source < 0 ? run.source < 0 : run.source >= 0 && source == run.source + run.count) {
-        ++run.count;
-        continue;
-      }
-    }
-    runs.push_back({source, 1, 1, 1, 0});
-  }
-  return runs;
+// How the values of a buffer lie in it. Batch blocks stand apart: a buffer with several orders has the stride of
+// the widest (compiler.md section 16), which no key tells, but the buffer's size does.
+arch::TensorLayout order_of(std::string_view key, const std::vector<std::uint32_t>& shape,
+                            std::uint64_t buffer_bytes) {
+  constexpr std::string_view kBatch = "batch";
+  std::uint64_t count = 1;
+  if (key.starts_with(kBatch)) std::from_chars(key.data() + kBatch.size(), key.data() + key.size(), count);
+  return {key, shape, 2, count > 1 ? buffer_bytes / count : 0};
 }
 
 // A result in tiles may be declared with more rows than were swept: the last rows of a convolution's plane.
@@ -256,8 +215,9 @@ class Importer {
     step.to_layout = text(member(r, "to"), "to");
     const std::vector<std::uint32_t> shape = tensor_shape(r);
     const std::uint64_t bytes = bytes_of_relayout(r, dispatches, at);
-    const Order from(step.from_layout, shape, bytes), to(step.to_layout, shape, bytes);
-    step.gather = gather_between(from, to);
+    const arch::TensorLayout from = order_of(step.from_layout, shape, bytes),
+                             to = order_of(step.to_layout, shape, bytes);
+    step.gather = arch::gather_between(from, to);
     touch(step.address, 2 * std::max(from.elements(), to.elements()));
     add(std::move(step));
   }

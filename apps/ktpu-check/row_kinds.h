@@ -43,5 +43,6 @@ void check_arena(const nlohmann::json& file, Differences& differences);
 void check_mesh_pairing(const nlohmann::json& row, Differences& differences);
 void check_mesh_topology(const nlohmann::json& row, Differences& differences);
 void check_remote_drain(const nlohmann::json& row, Differences& differences);
+void check_live(const nlohmann::json& file, Differences& differences);
 
 }  // namespace ktpu::check

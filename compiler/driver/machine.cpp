@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/driver/machine.h"
+
+#include <algorithm>
+
+#include "arch/error.h"
+
+namespace ktpu::driver {
+
+using arch::UserError;
+
+Machine make_machine(std::string name, const UnitList& units, const schedule::Resources& resources,
+                     const bytes::Limits& limits) {
+  Machine machine{name,
+                  resources,
+                  {name, bytes::Units(units.clusters), bytes::Units(units.vector_cores), std::nullopt, limits, 0}};
+  if (units.agent) machine.bytes.agent = bytes::Units({*units.agent})[0];
+  machine.resources.clusters = static_cast<std::uint32_t>(units.clusters.size());
+  machine.resources.vector_cores = static_cast<std::uint32_t>(units.vector_cores.size());
+  machine.resources.agent = units.agent.has_value();
+  return machine;
+}
+
+Machine machine_of(const topo::Machine& machine, unsigned mesh) {
+  if (mesh >= machine.meshes.size())
+    throw UserError::make("machine {} has {} meshes, there is no mesh {}", machine.name, machine.meshes.size(),
+                          mesh);
+  const topo::Mesh& of = machine.meshes[mesh];
+  if (!of.agent || of.ports.empty() || !of.dram)
+    throw UserError::make("machine {}: a compiled program needs a control agent, a memory port and DRAM, and "
+                          "mesh {} lacks one",
+                          machine.name, of.id);
+  UnitList units;
+  schedule::Resources resources;
+  bytes::Limits limits{of.agent->staging_flits, of.agent->commands, 512};
+  for (const topo::Node& node : of.nodes) {
+    if (const auto* cluster = std::get_if<topo::MatmulCluster>(&node.unit)) {
+      units.clusters.push_back(node.at);
+      resources.tiles = std::min(resources.tiles, cluster->tiles);
+      resources.bank_entries = std::min({resources.bank_entries, cluster->l1_a / 2, cluster->l1_b / 2});
+      limits.inst_depth = std::min(limits.inst_depth, cluster->inst_depth);
+    } else if (const auto* vector = std::get_if<topo::VectorCore>(&node.unit)) {
+      units.vector_cores.push_back(node.at);
+      resources.vector_l1_words = std::min(resources.vector_l1_words, vector->l1_words);
+      limits.inst_depth = std::min(limits.inst_depth, vector->inst_depth);
+    }
+  }
+  units.agent = of.ports.front();
+  constexpr std::uint64_t kBelowArena = 1u << 20;
+  const std::uint64_t bytes = std::uint64_t{of.dram->size_mib} << 20;
+  if (bytes <= kBelowArena)
+    throw UserError::make("machine {}: DRAM of {} MiB leaves no room for operands", machine.name,
+                          of.dram->size_mib);
+  resources.arena_base = of.dram->base + kBelowArena;
+  resources.arena_bytes = bytes - kBelowArena;
+  Machine made = make_machine(machine.name, units, resources, limits);
+  made.bytes.mesh = static_cast<std::uint8_t>(mesh);
+  return made;
+}
+
+}  // namespace ktpu::driver
