@@ -34,23 +34,23 @@ Machine machine_of(const topo::Machine& machine, unsigned mesh) {
   schedule::Resources resources;
   bytes::Limits limits{of.agent->staging_flits, of.agent->commands, 512};
   for (const topo::Node& node : of.nodes) {
-    if (const auto* cluster = std::get_if<topo::MatmulCluster>(&node.unit)) {
+    if (const auto* cluster = node.get<topo::MatmulCluster>()) {
       units.clusters.push_back(node.at);
-      resources.tiles = std::min(resources.tiles, cluster->tiles);
-      resources.bank_entries = std::min({resources.bank_entries, cluster->l1_a / 2, cluster->l1_b / 2});
-      limits.inst_depth = std::min(limits.inst_depth, cluster->inst_depth);
-    } else if (const auto* vector = std::get_if<topo::VectorCore>(&node.unit)) {
+      resources.tiles = std::min<std::uint32_t>(resources.tiles, cluster->tiles);
+      resources.bank_entries = std::min<std::uint32_t>(resources.bank_entries, std::min(cluster->l1_a, cluster->l1_b) / 2);
+      limits.inst_depth = std::min<std::uint32_t>(limits.inst_depth, cluster->inst_depth);
+    } else if (const auto* vector = node.get<topo::VectorCore>()) {
       units.vector_cores.push_back(node.at);
-      resources.vector_l1_words = std::min(resources.vector_l1_words, vector->l1_words);
-      limits.inst_depth = std::min(limits.inst_depth, vector->inst_depth);
+      resources.vector_l1_words = std::min<std::uint32_t>(resources.vector_l1_words, vector->l1_words);
+      limits.inst_depth = std::min<std::uint32_t>(limits.inst_depth, vector->inst_depth);
     }
   }
   units.agent = of.ports.front();
   constexpr std::uint64_t kBelowArena = 1u << 20;
-  const std::uint64_t bytes = std::uint64_t{of.dram->size_mib} << 20;
+  const std::uint64_t bytes = of.dram->size_bytes;
   if (bytes <= kBelowArena)
     throw UserError::make("machine {}: DRAM of {} MiB leaves no room for operands", machine.name,
-                          of.dram->size_mib);
+                          of.dram->size_bytes >> 20);
   resources.arena_base = of.dram->base + kBelowArena;
   resources.arena_bytes = bytes - kBelowArena;
   Machine made = make_machine(machine.name, units, resources, limits);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "arch/formats/operand.h"
+#include "arch/error.h"
 #include "arch/program/image.h"
 #include "arch/program/relayout.h"
 
@@ -35,7 +35,7 @@ class Writing {
     memory(inputs);
     steps();
     needs();
-    program_.debug = {{"kernel", print(compiled.kernel)},
+    program_.debug = {
                       {"graph", print(compiled.graph)},
                       {"schedule", print(compiled.schedule)},
                       {"program", print(compiled.program)}};
