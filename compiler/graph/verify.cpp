@@ -19,7 +19,7 @@ class Verifier {
     where_ = "graph @" + graph_.name;
     std::uint64_t lead = 1;
     for (const std::uint32_t axis : graph_.lead) lead = std::min(kMostElements, lead * axis);
-    need(lead == graph_.batch && graph_.batch >= 1, "BATCH_AXES",
+    need(graph_.batch >= 1 && (graph_.batch == 1 || lead == graph_.batch), "BATCH_AXES",
          fmt::format("the batch axes hold {} elements, the batch is {}", lead, graph_.batch),
          "give the product of the axes");
     need(graph_.part >= 1, "KNOB_NOT_POSITIVE", "the part is 0", "give it at least 1");

@@ -131,6 +131,9 @@ class Choosing {
 
   void measure(const graph::Buffer& buffer, BufferOrders& orders) const {
     const auto bytes = [&](const Layout& order) {
+      // Rows of a result that no instance sweeps have no place in memory; an operand needs one for all.
+      if (buffer.role != graph::Role::kIn)
+        if (const auto tiles = order.tile_bytes()) return *tiles;
       try {
         return order.nbytes(buffer.shape);
       } catch (const arch::UserError& error) {

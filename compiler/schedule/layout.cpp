@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/schedule/layout.h"
 
+#include <cstdio>
+
 #include <algorithm>
 #include <charconv>
 
@@ -77,6 +79,13 @@ Layout Layout::from_key(std::string_view key, std::uint64_t least_stride) {
       "layout \"{}\" is none of flat, entry:GxB, tile:IxJ:MxN, bias:N, conv:1:G, and batchC: before one of "
       "them",
       key);
+}
+
+std::optional<std::uint64_t> Layout::tile_bytes() const {
+  unsigned i = 0, j = 0, gm = 0, gn = 0;
+  if (std::sscanf(key_.c_str(), "tile:%ux%u:%ux%u", &i, &j, &gm, &gn) != 4) return std::nullopt;
+  constexpr std::uint64_t kSubTileBytes = 32;
+  return std::uint64_t{i} * j * gm * gn * kSubTileBytes;
 }
 
 std::uint64_t Layout::nbytes(Shape shape) const {

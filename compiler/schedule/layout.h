@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ class Layout {
   // All throw UserError when the layout has no meaning for the shape.
   std::uint64_t nbytes(Shape shape) const;
   std::vector<std::uint8_t> pack(std::span<const std::uint8_t> row_major, Shape shape) const;
+  // Of an order in tiles: what its instances take, whatever shape lies in it. Nothing for another order.
+  std::optional<std::uint64_t> tile_bytes() const;
   // What a short image lacks reads as zero.
   std::vector<std::uint8_t> unpack(std::span<const std::uint8_t> memory, Shape shape) const;
 
