@@ -68,8 +68,8 @@ arch::Flit staged_flit(const json& word, bool last) {
   return flit;
 }
 
-// How the values of a buffer lie in it. Batch blocks stand apart: a buffer with several orders has the stride of
-// the widest (compiler.md section 16), which no key tells, but the buffer's size does.
+// How the values of a buffer lie in it. Batch blocks stand apart: a buffer with several orders has the stride
+// of the widest (compiler.md section 16), which no key tells, but the buffer's size does.
 arch::TensorLayout order_of(std::string_view key, const std::vector<std::uint32_t>& shape,
                             std::uint64_t buffer_bytes) {
   constexpr std::string_view kBatch = "batch";

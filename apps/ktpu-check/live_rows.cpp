@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// vectors/compiler/live: a kernel of the library, compiled with policy `compat` for the recorded machine, next to
-// what was recorded (its README): stages, buffers, addresses, relayouts, every word and command of every round.
+// vectors/compiler/live: a kernel of the library, compiled with policy `compat` for the recorded machine,
+// next to what was recorded (its README): stages, buffers, addresses, relayouts, every word and command of
+// every round.
 #include <algorithm>
 
 #include "apps/check_formats/hex.h"
@@ -57,11 +58,13 @@ driver::Machine recorded_machine(const json& recorded) {
   };
   units.clusters = list("MG");
   units.vector_cores = list("VC");
-  if (recorded.contains("agent") && !recorded["agent"].is_null()) units.agent = place(recorded["agent"], "agent");
+  if (recorded.contains("agent") && !recorded["agent"].is_null())
+    units.agent = place(recorded["agent"], "agent");
   const auto number = [&](const char* field) {
     return static_cast<std::uint32_t>(integer(member(recorded, field), field, 1, 65535));
   };
-  return driver::make_machine("recorded", units, {}, {number("stage_flits"), number("ncmd"), number("inst_depth")});
+  return driver::make_machine("recorded", units, {},
+                              {number("stage_flits"), number("ncmd"), number("inst_depth")});
 }
 
 // --- What was compiled, field by field as it is recorded.
@@ -132,11 +135,14 @@ class Shown {
       const std::vector<std::size_t> dealt = bytes::deal_in_turn(from.instances.size(), cores.size());
       for (std::size_t i = 0; i < from.instances.size(); ++i) {
         std::string key;
-        for (const std::int32_t k : from.instances[i].key) key += fmt::format("{}{}", key.empty() ? "" : ",", k);
-        out["acks"][key] = json::array({place(cores[dealt[i]].at()), compiled_.program.stages[s].instances[i].acks});
+        for (const std::int32_t k : from.instances[i].key)
+          key += fmt::format("{}{}", key.empty() ? "" : ",", k);
+        out["acks"][key] =
+            json::array({place(cores[dealt[i]].at()), compiled_.program.stages[s].instances[i].acks});
       }
     }
-    if (s > 0 && compiled_.schedule.stages[s - 1].feeds_next) out["nodes"] = nodes(machine_.bytes.vector_cores);
+    if (s > 0 && compiled_.schedule.stages[s - 1].feeds_next)
+      out["nodes"] = nodes(machine_.bytes.vector_cores);
     return out;
   }
 
@@ -171,9 +177,10 @@ class Shown {
   void dispatches(json& out) {
     for (const bytes::ExecStep& step : compiled_.executable.steps) {
       if (const auto* dispatch = std::get_if<bytes::Dispatch>(&step)) {
-        json entry{{"unit", dispatch->unit},
-                   {"stage", dispatch->stage},
-                   {"nodes", nodes(dispatch->unit == "MG" ? machine_.bytes.clusters : machine_.bytes.vector_cores)}};
+        json entry{
+            {"unit", dispatch->unit},
+            {"stage", dispatch->stage},
+            {"nodes", nodes(dispatch->unit == "MG" ? machine_.bytes.clusters : machine_.bytes.vector_cores)}};
         entry["rounds"] = json::array();
         for (const bytes::Round& each : dispatch->plan.rounds)
           entry["rounds"].push_back(round(each.artifact, dispatch->unit == "MG"));
@@ -210,14 +217,15 @@ class Shown {
     }
     const std::vector<arch::Command> commands = bytes::control_program(artifact, before_);
     for (const arch::Command& c : commands)
-      out["cmds"].push_back({c.op, fmt::format("{:x}", c.address), fmt::format("{:x}", c.data),
-                             fmt::format("{:x}", c.mask)});
+      out["cmds"].push_back(
+          {c.op, fmt::format("{:x}", c.address), fmt::format("{:x}", c.data), fmt::format("{:x}", c.mask)});
     out["ncmd"] = commands.size();
     std::vector<std::uint8_t> writes;
     const std::vector<arch::HostWrite> setup = bytes::setup_writes(artifact);
     for (const arch::HostWrite& write : setup)
       for (const std::uint64_t word : {std::uint64_t{write.address}, write.data})
-        for (unsigned byte = 0; byte < 8; ++byte) writes.push_back(static_cast<std::uint8_t>(word >> (8 * byte)));
+        for (unsigned byte = 0; byte < 8; ++byte)
+          writes.push_back(static_cast<std::uint8_t>(word >> (8 * byte)));
     out["setup_writes"] = setup.size();
     out["setup_sha256"] = sha256_hex(writes);
     before_.add(artifact);
@@ -239,9 +247,22 @@ bool has_checksums(const json& file) {
 }
 
 // Not compared (README): what the case is made from, what is modelled, measured or spelled.
-const FieldNames kSkip{"id",       "path",        "kernel",      "knobs",     "machine",          "inputs",
-                       "timing",   "counters",    "saturated",   "outputs",   "max_abs_float64",  "code",
-                       "exception", "exception_chain", "reference_wrong", "sim_busiest_unit_cycles",
+const FieldNames kSkip{"id",
+                       "path",
+                       "kernel",
+                       "knobs",
+                       "machine",
+                       "inputs",
+                       "timing",
+                       "counters",
+                       "saturated",
+                       "outputs",
+                       "max_abs_float64",
+                       "code",
+                       "exception",
+                       "exception_chain",
+                       "reference_wrong",
+                       "sim_busiest_unit_cycles",
                        "max_abs_err_vs_float64"};
 
 }  // namespace
@@ -253,7 +274,8 @@ void check_live(const json& file, Differences& differences) {
   std::map<std::string, kernel::Shape> inputs;
   for (const auto& [port, tensor] : member(file, "inputs").items()) inputs[port] = tensor_shape(tensor);
   kernel::Knobs knobs;
-  for (const auto& [knob, value] : member(file, "knobs").items()) knobs.insert_or_assign(knob, knob_of(value));
+  for (const auto& [knob, value] : member(file, "knobs").items())
+    knobs.insert_or_assign(knob, knob_of(value));
   const json& recorded = member(file, "machine");
   const driver::Machine machine = recorded_machine(recorded);
   driver::Options options;

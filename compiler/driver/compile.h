@@ -26,12 +26,12 @@ struct Options {
 
 // Every level of one call. Compiled for these extents, knobs and this machine.
 struct Compiled {
-  kernel::Kernel kernel;           // L4
-  graph::Graph graph;              // L3; its epilogues staged where they had to be
-  schedule::Schedule schedule;     // L2
-  program::Program program;        // L1
-  bytes::Executable executable;    // L0
-  bool relaxed = false;            // the fused form was refused, the staged one compiled (section 15)
+  kernel::Kernel kernel;         // L4
+  graph::Graph graph;            // L3; its epilogues staged where they had to be
+  schedule::Schedule schedule;   // L2
+  program::Program program;      // L1
+  bytes::Executable executable;  // L0
+  bool relaxed = false;          // the fused form was refused, the staged one compiled (section 15)
 };
 
 // Throws base::Refusal for what the compiler does not take, UserError naming the pass for a level that breaks

@@ -11,9 +11,10 @@ using arch::UserError;
 
 Machine make_machine(std::string name, const UnitList& units, const schedule::Resources& resources,
                      const bytes::Limits& limits) {
-  Machine machine{name,
-                  resources,
-                  {name, bytes::Units(units.clusters), bytes::Units(units.vector_cores), std::nullopt, limits, 0}};
+  Machine machine{
+      name,
+      resources,
+      {name, bytes::Units(units.clusters), bytes::Units(units.vector_cores), std::nullopt, limits, 0}};
   if (units.agent) machine.bytes.agent = bytes::Units({*units.agent})[0];
   machine.resources.clusters = static_cast<std::uint32_t>(units.clusters.size());
   machine.resources.vector_cores = static_cast<std::uint32_t>(units.vector_cores.size());
@@ -23,13 +24,14 @@ Machine make_machine(std::string name, const UnitList& units, const schedule::Re
 
 Machine machine_of(const topo::Machine& machine, unsigned mesh) {
   if (mesh >= machine.meshes.size())
-    throw UserError::make("machine {} has {} meshes, there is no mesh {}", machine.name, machine.meshes.size(),
-                          mesh);
+    throw UserError::make("machine {} has {} meshes, there is no mesh {}", machine.name,
+                          machine.meshes.size(), mesh);
   const topo::Mesh& of = machine.meshes[mesh];
   if (!of.agent || of.ports.empty() || !of.dram)
-    throw UserError::make("machine {}: a compiled program needs a control agent, a memory port and DRAM, and "
-                          "mesh {} lacks one",
-                          machine.name, of.id);
+    throw UserError::make(
+        "machine {}: a compiled program needs a control agent, a memory port and DRAM, and "
+        "mesh {} lacks one",
+        machine.name, of.id);
   UnitList units;
   schedule::Resources resources;
   bytes::Limits limits{of.agent->staging_flits, of.agent->commands, 512};
@@ -37,7 +39,8 @@ Machine machine_of(const topo::Machine& machine, unsigned mesh) {
     if (const auto* cluster = node.get<topo::MatmulCluster>()) {
       units.clusters.push_back(node.at);
       resources.tiles = std::min<std::uint32_t>(resources.tiles, cluster->tiles);
-      resources.bank_entries = std::min<std::uint32_t>(resources.bank_entries, std::min(cluster->l1_a, cluster->l1_b) / 2);
+      resources.bank_entries =
+          std::min<std::uint32_t>(resources.bank_entries, std::min(cluster->l1_a, cluster->l1_b) / 2);
       limits.inst_depth = std::min<std::uint32_t>(limits.inst_depth, cluster->inst_depth);
     } else if (const auto* vector = node.get<topo::VectorCore>()) {
       units.vector_cores.push_back(node.at);

@@ -27,8 +27,9 @@ struct UnitList {
 Machine make_machine(std::string name, const UnitList& units, const schedule::Resources& resources,
                      const bytes::Limits& limits);
 
-// One mesh of a described machine: its clusters and vector cores row by row, the smallest of their capacities,
-// an arena behind the first MiB of its DRAM. Throws UserError for a machine without an agent or memory.
+// One mesh of a described machine: its clusters and vector cores row by row, the smallest of their
+// capacities, an arena behind the first MiB of its DRAM. Throws UserError for a machine without an agent or
+// memory.
 Machine machine_of(const topo::Machine& machine, unsigned mesh = 0);
 
 }  // namespace ktpu::driver

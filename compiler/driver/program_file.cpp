@@ -35,8 +35,7 @@ class Writing {
     memory(inputs);
     steps();
     needs();
-    program_.debug = {
-                      {"graph", print(compiled.graph)},
+    program_.debug = {{"graph", print(compiled.graph)},
                       {"schedule", print(compiled.schedule)},
                       {"program", print(compiled.program)}};
   }
@@ -49,9 +48,8 @@ class Writing {
 
   void memory(const Inputs& inputs) {
     for (const auto& [name, values] : inputs)
-      if (std::none_of(compiled_.schedule.buffers.begin(), compiled_.schedule.buffers.end(), [&](const auto& b) {
-            return b.role == Role::kIn && b.name == name;
-          }))
+      if (std::none_of(compiled_.schedule.buffers.begin(), compiled_.schedule.buffers.end(),
+                       [&](const auto& b) { return b.role == Role::kIn && b.name == name; }))
         throw UserError::make("kernel {} has no input \"{}\"", compiled_.kernel.name, name);
     for (const schedule::BufferId id : compiled_.schedule.allocation) {
       const schedule::Buffer& buffer = compiled_.schedule.buffers[id];
@@ -60,12 +58,14 @@ class Writing {
       high_ = std::max(high_, at + buffer.nbytes);
       switch (buffer.role) {
         case Role::kIn:
-          program_.inputs.push_back({buffer.name, mesh_, at, arch::DType::kFp16, buffer.shape, buffer.first.key()});
+          program_.inputs.push_back(
+              {buffer.name, mesh_, at, arch::DType::kFp16, buffer.shape, buffer.first.key()});
           if (const auto found = inputs.find(buffer.name); found != inputs.end())
             image(at, packed(buffer, found->second), 0);
           break;
         case Role::kOut:
-          program_.outputs.push_back({buffer.name, mesh_, at, arch::DType::kFp16, buffer.shape, buffer.last.key()});
+          program_.outputs.push_back(
+              {buffer.name, mesh_, at, arch::DType::kFp16, buffer.shape, buffer.last.key()});
           break;
         case Role::kTable:
           image(at, packed(buffer, buffer.values), 0);
@@ -87,7 +87,8 @@ class Writing {
     std::uint64_t count = 1;
     for (const std::uint32_t extent : buffer.shape) count *= extent;
     if (values.size() != count)
-      throw UserError::make("input \"{}\" has {} values, its shape holds {}", buffer.name, values.size(), count);
+      throw UserError::make("input \"{}\" has {} values, its shape holds {}", buffer.name, values.size(),
+                            count);
     return buffer.first.pack(little_endian(values), buffer.shape);
   }
 

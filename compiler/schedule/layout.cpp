@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/schedule/layout.h"
 
-#include <cstdio>
-
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 
 #include "arch/error.h"
 #include "arch/program/tensor_layout.h"
