@@ -64,10 +64,11 @@ std::string wrong_in(const Plan& plan, bool others_signal) {
       wrong = fmt::format("is numbered {} of {}", round.artifact.round, round.artifact.of);
     else if (last != (round.bound == Bound::kEnd))
       wrong = "the last round, and only it, ends with the stage";
-    else if (const std::size_t commands = control_program(round.artifact).size(); commands != round.commands)
-      wrong = fmt::format("takes {} commands, not {}", commands, round.commands);
     else
       wrong = counts(round.artifact, plan.limits, others_signal);
+    const std::size_t commands = control_program(round.artifact).size();
+    if (wrong.empty() && commands != round.commands)
+      wrong = fmt::format("takes {} commands, not {}", commands, round.commands);
     if (!wrong.empty()) return fmt::format("round {} of {}: {}", r, plan.rounds.size(), wrong);
   }
   return {};
