@@ -180,5 +180,89 @@ TEST(InterpretVector, RandomKernels) {
   EXPECT_GT(equal, kernels / 4);
 }
 
+arch::VectorWord word_of(arch::VectorOpcode op) {
+  arch::VectorWord w;
+  w.op = static_cast<std::uint32_t>(op);
+  return w;
+}
+
+void put(RandomVectorKernel& kernel, const arch::VectorWord& w) {
+  kernel.words.push_back(arch::encode_vector_word(w));
+}
+
+void put_seti(RandomVectorKernel& kernel, unsigned r, std::uint32_t value) {
+  arch::VectorWord w = word_of(arch::VectorOpcode::kVseti);
+  w.vd = r;
+  put(kernel, w);
+  kernel.words.push_back(value);
+}
+
+// A group whose last word is `last`, of v0 and K3; the words in front of it hand v0 on.
+void put_group(RandomVectorKernel& kernel, unsigned mode, arch::VectorOpcode last, unsigned vd, unsigned pm) {
+  const unsigned depth = 1u << mode;
+  for (unsigned t = 0; t < depth; ++t) {
+    arch::VectorWord w = word_of(t + 1 == depth ? last : arch::VectorOpcode::kVmov);
+    w.sa = static_cast<std::uint32_t>(t == 0 ? arch::VectorSource::kVector : arch::VectorSource::kChain);
+    w.sb = w.sc = static_cast<std::uint32_t>(arch::VectorSource::kConstant);
+    w.vb = w.vc = 3;
+    w.vd = vd;
+    w.pm = pm;
+    put(kernel, w);
+  }
+}
+
+// ANY or a predicated move behind a compare that is true in one chunk only; between them instructions of 4
+// and 6 cycles.
+RandomVectorKernel behind_compare(unsigned mode, unsigned chunks, unsigned chunk,
+                                  const std::vector<unsigned>& filler, bool any) {
+  using arch::VectorOpcode;
+  constexpr std::uint64_t kFrom = 0x1000, kOnes = 0x3C003C003C003C00;
+  RandomVectorKernel kernel(0);
+  kernel.memory[kFrom / 32 + chunk] = {kOnes, kOnes, kOnes, kOnes};
+  kernel.walks[0] = {kFrom, {32, 0, 0, 0}, {8, 1, 1, 1}};
+  kernel.walks[1] = {0, {1, 0, 0, 0}, {8, 1, 1, 1}};
+  put_seti(kernel, 0, 16 * chunks);
+  put(kernel, word_of(VectorOpcode::kVsetvl));
+  put(kernel, word_of(VectorOpcode::kVfill));
+  put(kernel, word_of(VectorOpcode::kVbar));
+  arch::VectorWord w = word_of(VectorOpcode::kVld);
+  w.dtype = w.ad = 1;
+  put(kernel, w);
+  w = word_of(VectorOpcode::kVsetmode);
+  w.va = mode;
+  put(kernel, w);
+  put_group(kernel, mode, VectorOpcode::kVcmpgt, 0, 0);
+  for (const unsigned cycles : filler)
+    if (cycles == 4)
+      put(kernel, word_of(VectorOpcode::kVsetvl));
+    else
+      put_seti(kernel, 1, 0);
+  w = word_of(VectorOpcode::kVred);
+  w.vd = 2;
+  w.kind = static_cast<std::uint32_t>(arch::ReduceKind::kAny);
+  if (any)
+    put(kernel, w);
+  else
+    put_group(kernel, mode, VectorOpcode::kVmov, 5, 1);
+  put(kernel, word_of(VectorOpcode::kVhalt));
+  return kernel;
+}
+
+TEST(InterpretVector, PredicatesLandWhenTheModelsDo) {
+  const std::vector<std::vector<unsigned>> fillers{
+      {}, {4}, {6}, {4, 4}, {4, 6}, {6, 6}, {4, 4, 6}, {6, 6, 4, 4}, {6, 6, 6, 6}, {4, 4, 4, 4, 4, 4}};
+  for (unsigned mode = 0; mode < 3; ++mode)
+    for (unsigned chunks = 1; chunks <= 8; ++chunks)
+      for (unsigned chunk = 0; chunk < chunks; ++chunk)
+        for (const auto& filler : fillers)
+          for (const bool any : {false, true}) {
+            std::string what;
+            const Result result = against_model(behind_compare(mode, chunks, chunk, filler, any), what);
+            ASSERT_NE(result, Result::kDifferent)
+                << what << ": mode " << mode << ", chunk " << chunk << " of " << chunks << ", "
+                << filler.size() << " between, " << (any ? "ANY" : "VMOV");
+          }
+}
+
 }  // namespace
 }  // namespace ktpu::test
