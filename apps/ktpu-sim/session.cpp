@@ -12,6 +12,7 @@
 #include "apps/common/register_units.h"
 #include "apps/ktpu-sim/progress.h"
 #include "apps/ktpu-sim/saving.h"
+#include "apps/ktpu-sim/system_memory.h"
 #include "apps/ktpu-sim/tensors.h"
 #include "arch/encoding/address_map.h"
 #include "arch/formats/kernel.h"
@@ -412,7 +413,7 @@ ExitStatus run_session(const Options& options) {
   platform::RunLimits limits{options.max_cycles, options.watchdog};
   platform::Runner runner(system, program ? &program->program : nullptr, limits);
   watch_memory(runner, system, watched);
-  for (const Binding& binding : in) load_input(system, program->program, binding);
+  for (const Binding& binding : in) load_input(system_memory(system), program->program, binding);
   platform::Simulation simulation("ktpu", system, runner);
   if (options.elaborate_only) {
     if (!options.quiet) print_size(system, program != nullptr);
@@ -450,9 +451,10 @@ ExitStatus run_session(const Options& options) {
   if (status != ExitStatus::kNoProgress) show_notes(result.notes);  // that message holds them
   if (status != ExitStatus::kOk) fmt::print(stderr, "ktpu-sim: {}\n", result.message);
   if (status == ExitStatus::kOk) {
-    for (const Binding& binding : out) save_output(system, program->program, binding);
+    for (const Binding& binding : out) save_output(system_memory(system), program->program, binding);
     for (const Binding& binding : expect) {
-      const Comparison c = compare_output(system, program->program, binding, options.atol, options.rtol);
+      const Comparison c =
+          compare_output(system_memory(system), program->program, binding, options.atol, options.rtol);
       if (c.different == 0) {
         fmt::print("expect {}: {} elements equal\n", c.name, c.elements);
         continue;

@@ -7,7 +7,6 @@
 #include "apps/ktpu-sim/npy.h"
 #include "arch/error.h"
 #include "arch/program/tensor_layout.h"
-#include "tlm/platform/runner.h"
 
 namespace ktpu::apps {
 
@@ -54,13 +53,13 @@ const arch::Tensor& find(const std::vector<arch::Tensor>& tensors, const std::st
                               known.empty() ? "none" : known);
 }
 
-NpyArray fetch(platform::System& system, const arch::Tensor& tensor) {
+NpyArray fetch(const TensorMemory& memory, const arch::Tensor& tensor) {
   NpyArray array;
   array.descr = descr_of(tensor);
   array.shape = tensor.shape;
   const arch::TensorLayout layout(tensor.layout, tensor.shape, static_cast<unsigned>(array.element_bytes()));
-  array.data = layout.unpack(platform::read_memory(system.mesh(tensor.mesh), tensor.address,
-                                                   layout.elements() * array.element_bytes()));
+  array.data =
+      layout.unpack(memory.read(tensor.mesh, tensor.address, layout.elements() * array.element_bytes()));
   return array;
 }
 
@@ -81,7 +80,7 @@ Binding parse_binding(const std::string& option, const std::string& text) {
   return {text.substr(0, equal), text.substr(equal + 1)};
 }
 
-void load_input(platform::System& system, const arch::Program& program, const Binding& binding) {
+void load_input(const TensorMemory& memory, const arch::Program& program, const Binding& binding) {
   const arch::Tensor& tensor = find(program.inputs, binding.name, "input");
   const NpyArray array = read_npy(binding.file);
   const std::string descr = descr_of(tensor);
@@ -89,7 +88,7 @@ void load_input(platform::System& system, const arch::Program& program, const Bi
     throw arch::UserError::make("{}: {} of {}, but input \"{}\" is {} of {}", binding.file, array.descr,
                                 shape_text(array.shape), tensor.name, descr, shape_text(tensor.shape));
   const arch::TensorLayout layout(tensor.layout, tensor.shape, static_cast<unsigned>(array.element_bytes()));
-  platform::write_memory(system.mesh(tensor.mesh), tensor.address, layout.pack(array.data));
+  memory.write(tensor.mesh, tensor.address, layout.pack(array.data));
 }
 
 void check_output(const arch::Program& program, const Binding& binding, bool expected) {
@@ -98,15 +97,15 @@ void check_output(const arch::Program& program, const Binding& binding, bool exp
   if (expected) read_expected(tensor, binding);
 }
 
-void save_output(platform::System& system, const arch::Program& program, const Binding& binding) {
-  write_npy(binding.file, fetch(system, find(program.outputs, binding.name, "output")));
+void save_output(const TensorMemory& memory, const arch::Program& program, const Binding& binding) {
+  write_npy(binding.file, fetch(memory, find(program.outputs, binding.name, "output")));
 }
 
-Comparison compare_output(platform::System& system, const arch::Program& program, const Binding& binding,
+Comparison compare_output(const TensorMemory& memory, const arch::Program& program, const Binding& binding,
                           double atol, double rtol) {
   const arch::Tensor& tensor = find(program.outputs, binding.name, "output");
   const NpyArray expected = read_expected(tensor, binding);
-  const NpyArray got = fetch(system, tensor);
+  const NpyArray got = fetch(memory, tensor);
   Comparison c;
   c.name = tensor.name;
   c.elements = got.size();

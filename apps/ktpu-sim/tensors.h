@@ -2,13 +2,21 @@
 // A program's named inputs and outputs as NumPy files.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "arch/program/program.h"
-#include "tlm/platform/system.h"
 
 namespace ktpu::apps {
+
+// Where a program's tensors are; `mesh` is an index, addresses count bytes.
+struct TensorMemory {
+  std::function<std::vector<std::uint8_t>(unsigned mesh, std::uint64_t address, std::uint64_t bytes)> read;
+  std::function<void(unsigned mesh, std::uint64_t address, std::span<const std::uint8_t> bytes)> write;
+};
 
 struct Binding {  // "name=file"
   std::string name;
@@ -18,11 +26,11 @@ struct Binding {  // "name=file"
 Binding parse_binding(const std::string& option, const std::string& text);
 
 // Puts the file into memory in the input's layout. Type and shape must be the input's.
-void load_input(platform::System& system, const arch::Program& program, const Binding& binding);
+void load_input(const TensorMemory& memory, const arch::Program& program, const Binding& binding);
 // What can be said before a run: the output exists and has a NumPy type; with `expected`, the file is there
 // and has the output's shape. Throws UserError.
 void check_output(const arch::Program& program, const Binding& binding, bool expected);
-void save_output(platform::System& system, const arch::Program& program, const Binding& binding);
+void save_output(const TensorMemory& memory, const arch::Program& program, const Binding& binding);
 
 struct Comparison {
   std::string name;
@@ -31,7 +39,7 @@ struct Comparison {
   std::uint64_t worst = 0;      // flat index of the largest error
   double worst_value = 0, worst_expected = 0, max_error = 0;
 };
-Comparison compare_output(platform::System& system, const arch::Program& program, const Binding& binding,
+Comparison compare_output(const TensorMemory& memory, const arch::Program& program, const Binding& binding,
                           double atol, double rtol);
 
 }  // namespace ktpu::apps
