@@ -54,6 +54,7 @@ const std::map<std::string, std::set<std::string>>& allowed_edges() {
         "compiler/schedule_to_program", "compiler/program_to_bytes"}},
       // Executes and costs what the compiler made; sees programs, not how they came about.
       {"compiler/interpret", {"arch", "compiler/base", "compiler/program", "compiler/bytes"}},
+      {"compiler/cost", {"arch", "compiler/base", "compiler/program", "compiler/bytes"}},
       {"compiler/tensor_to_kernel",
        {"arch", "compiler/base", "compiler/tensor", "compiler/kernel", "compiler/kernels"}},
       {"firmware", {"arch"}},

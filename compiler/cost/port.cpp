@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/cost/port.h"
+
+#include <algorithm>
+
+namespace ktpu::cost {
+
+bool Port::blocked() const {
+  const unsigned limit = cost_.queue - cost_.queue_margin;
+  return reads_.size() >= limit || write_flits_ >= limit;
+}
+
+void Port::arrive(const Message& message) {
+  inputs_[message.input].push_back(message);
+  pump(message.at);
+  serve(message.at.t);
+}
+
+void Port::pump(Moment why) {
+  for (bool again = true; again;) {
+    again = false;
+    for (unsigned i = 0; i < inputs_.size(); ++i) {
+      const unsigned input = (next_input_ + i) % static_cast<unsigned>(inputs_.size());
+      if (inputs_[input].empty()) continue;
+      const Message& head = inputs_[input].front();
+      const bool memory = head.kind != Message::Kind::kSignal && head.kind != Message::Kind::kPass;
+      if (memory && blocked()) continue;
+      const Message message = head;
+      inputs_[input].pop_front();
+      next_input_ = input + 1;
+      admit(message, latest(message.at, why));
+      again = true;
+      break;
+    }
+  }
+}
+
+void Port::admit(const Message& message, Moment at) {
+  switch (message.kind) {
+    case Message::Kind::kSignal:
+      client_.at_agent(message, at);
+      return;
+    case Message::Kind::kPass:
+      client_.pass(message, at);
+      return;
+    case Message::Kind::kEntries:
+    case Message::Kind::kPlain:
+      reads_.push_back(message);
+      reads_.back().at = at;
+      return;
+    case Message::Kind::kWrite:
+      break;
+  }
+  Message write = message;
+  if (slots_ < cost_.write_slots && writes_.empty()) {
+    ++slots_;
+    write.at = ledger_.after(at, cost_.write_ready, Cause::kPort);
+    ready_.push_back(write);
+    return;
+  }
+  write.at = at;
+  writes_.push_back(write);
+  write_flits_ += write.flits;
+}
+
+// A slot is free again: the next burst of the queue moves into it, a flit a cycle.
+void Port::release() {
+  releasing_ = false;
+  --slots_;
+  if (!writes_.empty()) {
+    Message write = writes_.front();
+    writes_.pop_front();
+    write_flits_ -= write.flits;
+    ++slots_;
+    write.at = latest(ledger_.after(write.at, cost_.write_ready, Cause::kPort),
+                      ledger_.after(write_free_, write.flits, Cause::kPort));
+    ready_.push_back(write);
+  }
+  pump(write_free_);
+}
+
+void Port::wake(Cycles now) {
+  if (now >= wake_) wake_ = kNever;
+  serve(now);
+}
+
+void Port::serve(Cycles now) {
+  Cycles wake = kNever;
+  for (bool again = true; again;) {
+    wake = kNever;
+    if (releasing_) {
+      if (write_free_.t <= now)
+        release();
+      else
+        wake = write_free_.t;
+    }
+    // A plain read goes before a write (section 4.4).
+    again = start_read(now, wake) || start_write(now, wake);
+  }
+  if (wake < wake_) {
+    wake_ = wake;
+    events_.add(wake, Event::Kind::kPort, index_);
+  }
+}
+
+bool Port::start_read(Cycles now, Cycles& wake) {
+  if (streaming_ || reads_.empty()) return false;
+  const Message& head = reads_.front();
+  const bool plain = head.kind == Message::Kind::kPlain;
+  Cycles begin = std::max(head.at.t + cost_.read_address, read_free_.t);
+  if (plain) begin = std::max(begin, write_free_.t);
+  if (begin > now) {
+    wake = std::min(wake, begin);
+    return false;
+  }
+  Moment address = latest(ledger_.after(head.at, cost_.read_address, Cause::kPort), read_free_);
+  if (plain) address = latest(address, write_free_);
+  const Message message = head;
+  reads_.pop_front();
+  if (!plain) {
+    streaming_ = true;
+    run_ = message;
+    entry_ = 0;
+    run_began_ = emitted_ = address;
+    ++books_.reads;
+    entry(address);
+  } else {
+    const Moment taken = dram_.read(address, message.addr, 1);
+    const Moment out = ledger_.after(taken, cost_.plain_emit, Cause::kPort);
+    read_free_ = write_free_ = ledger_.after(out, 1, Cause::kPort);
+    ++books_.plain_reads;
+    books_.write_busy += read_free_.t - address.t;
+    client_.answered(message, 0, out);
+  }
+  pump(address);
+  return true;
+}
+
+// Entry i of a run: its burst, and when the next one's address is valid (section 4.3).
+void Port::entry(Moment address) {
+  const unsigned bytes = run_.quant ? cost_.entry_bytes : run_.words * arch::kWordBytes;
+  const Cycles emitting = Cycles{run_.words} * (1 + run_.peers);
+  const Cycles period = std::max(run_.quant ? cost_.quant_period : run_.words + cost_.raw_gap, emitting + 1);
+  Moment taken = dram_.read(address, run_.addr + std::uint64_t{entry_} * bytes, bytes / arch::kWordBytes);
+  if (entry_ != 0) taken = latest(taken, ledger_.after(emitted_, period, Cause::kPort));
+  emitted_ = taken;
+  if (++entry_ < run_.count) {
+    const Moment next = ledger_.after(taken, 1, Cause::kPort);
+    events_.add(next.t, Event::Kind::kEntry, index_, next.id);
+    return;
+  }
+  const Moment first = ledger_.after(taken, run_.quant ? cost_.quant_emit : cost_.raw_emit, Cause::kPort);
+  for (unsigned d = 0; d <= run_.peers; ++d)
+    client_.answered(run_, d, ledger_.after(first, Cycles{run_.words} * (d + 1) - 1, Cause::kPort));
+  read_free_ = ledger_.after(first, emitting, Cause::kPort);
+  streaming_ = false;
+  books_.read_busy += read_free_.t - run_began_.t;
+  serve(address.t);
+}
+
+bool Port::start_write(Cycles now, Cycles& wake) {
+  if (ready_.empty()) return false;
+  const Cycles begin = std::max(ready_.front().at.t + cost_.write_address, write_free_.t);
+  if (begin > now) {
+    wake = std::min(wake, begin);
+    return false;
+  }
+  const Message write = ready_.front();
+  ready_.pop_front();
+  const Moment address = latest(ledger_.after(write.at, cost_.write_address, Cause::kPort), write_free_);
+  const Moment response = dram_.write(address, write.addr, write.words);
+  write_free_ = ledger_.after(response, path_.ack + 1, Cause::kPort);
+  releasing_ = true;
+  ++books_.writes;
+  books_.write_busy += write_free_.t - address.t;
+  return true;
+}
+
+}  // namespace ktpu::cost

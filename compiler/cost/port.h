@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A memory port as servers (memory.md section 4): one that streams entries, one that writes and does plain
+// reads, and the queues in front of them. What arrives on one input of its router stays in order, so a burst
+// that finds the queues full holds back whatever comes behind it.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <vector>
+
+#include "compiler/cost/dram.h"
+#include "compiler/cost/events.h"
+#include "compiler/cost/wires.h"
+
+namespace ktpu::cost {
+
+struct PortBooks {
+  Cycles reads = 0, plain_reads = 0, writes = 0;  // bursts
+  Cycles read_busy = 0;                           // entry engine, cycles
+  Cycles write_busy = 0;                          // write machine, plain reads included
+};
+
+class Port {
+ public:
+  class Client {
+   public:
+    virtual ~Client() = default;
+    virtual void at_agent(const Message& message, Moment at) = 0;
+    virtual void pass(const Message& message, Moment at) = 0;
+    // The last word of a read is on the port's output.
+    virtual void answered(const Message& message, unsigned destination, Moment out) = 0;
+  };
+
+  Port(unsigned index, const PortCost& cost, const PathCost& path, Dram& dram, Ledger& ledger,
+       EventQueue& events, Client& client)
+      : index_(index),
+        cost_(cost),
+        path_(path),
+        dram_(dram),
+        ledger_(ledger),
+        events_(events),
+        client_(client) {}
+
+  void arrive(const Message& message);
+  // Event::Kind::kPort and kEntry.
+  void wake(Cycles now);
+  void entry(Moment address);
+
+  const PortBooks& books() const { return books_; }
+
+ private:
+  static constexpr Cycles kNever = INT64_MAX;
+  bool blocked() const;
+  void admit(const Message& message, Moment at);
+  // Takes what may come in; `why`: the moment that made room.
+  void pump(Moment why);
+  void serve(Cycles now);
+  bool start_read(Cycles now, Cycles& wake);
+  bool start_write(Cycles now, Cycles& wake);
+  void release();
+
+  unsigned index_;
+  const PortCost& cost_;
+  const PathCost& path_;
+  Dram& dram_;
+  Ledger& ledger_;
+  EventQueue& events_;
+  Client& client_;
+  std::array<std::deque<Message>, 5> inputs_;
+  unsigned next_input_ = 0;
+  std::deque<Message> reads_, writes_, ready_;
+  unsigned write_flits_ = 0, slots_ = 0;
+  bool streaming_ = false, releasing_ = false;
+  Message run_;         // being streamed
+  unsigned entry_ = 0;  // of it
+  Moment emitted_;      // the entry before it can be done with the emitter
+  Moment run_began_;
+  Moment read_free_, write_free_;
+  Cycles wake_ = kNever;
+  PortBooks books_;
+};
+
+}  // namespace ktpu::cost

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Durations of a unit's own clock as cycles of the fabric's.
+#pragma once
+
+#include <cmath>
+
+#include "compiler/cost/machine.h"
+
+namespace ktpu::cost {
+
+class UnitClock {
+ public:
+  explicit UnitClock(double fabric_per_cycle) : ratio_(fabric_per_cycle) {}
+  Cycles fabric(Cycles unit) const { return ratio_ == 1 ? unit : fabric(static_cast<double>(unit)); }
+  Cycles fabric(double unit) const { return static_cast<Cycles>(std::ceil(unit * ratio_)); }
+  Cycles unit(Cycles fabric) const {
+    return ratio_ == 1 ? fabric : static_cast<Cycles>(std::ceil(static_cast<double>(fabric) / ratio_));
+  }
+
+ private:
+  double ratio_;
+};
+
+}  // namespace ktpu::cost
