@@ -138,7 +138,8 @@ bool resident(const Statement& statement) {
 
 class Forming {
  public:
-  Forming(const graph::Graph& graph, const Options& options) : graph_(graph), options_(options) {
+  Forming(const graph::Graph& graph, const Options& options, std::uint32_t units)
+      : graph_(graph), options_(options), units_(units) {
     walk(graph.body, {});
     flush();
   }
@@ -238,7 +239,10 @@ class Forming {
     for (Place& place : whole.places) prune(place);
     const std::size_t before = stages_.size();
     split(whole);
-    if (options_.policy == schedule::Policy::kCompat || relies_on_regions_of_its_own(before)) return;
+    const bool alone = whole.places.size() * graph_.batch <= units_;
+    if (options_.policy == schedule::Policy::kCompat || stages_.size() - before == 1 ||
+        (alone && relies_on_regions_of_its_own(before)))
+      return;
     stages_.resize(before);
     whole.places = complete;
     split(whole);
@@ -302,6 +306,7 @@ class Forming {
 
   const graph::Graph& graph_;
   const Options& options_;
+  std::uint32_t units_;  // instances beyond these share a unit, or run in waves
   std::vector<ProtoStage> stages_;
   std::vector<Apply> held_;  // of the pass that is being formed
   std::vector<std::uint32_t> held_grid_;
@@ -339,7 +344,8 @@ void regrid(ProtoStage& stage, std::vector<std::uint32_t> grid) {
 
 std::vector<ProtoStage> form_stages(const graph::Graph& graph, const schedule::Resources& resources,
                                     const Options& options) {
-  std::vector<ProtoStage> stages = merged(Forming(graph, options).take());
+  std::vector<ProtoStage> stages =
+      merged(Forming(graph, options, std::min(resources.clusters, resources.vector_cores)).take());
   for (const ProtoStage& stage : stages)
     if ((stage.unit == UnitType::kCluster ? resources.clusters : resources.vector_cores) == 0)
       throw Refusal(Phase::kLayout, "UNIT_ABSENT",

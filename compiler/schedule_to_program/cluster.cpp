@@ -3,6 +3,8 @@
 
 #include <array>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "compiler/base/refusal.h"
@@ -26,8 +28,8 @@ arch::ClusterInst instruction(arch::ClusterOp op) {
 
 class Emitter {
  public:
-  Emitter(const schedule::Schedule& schedule, const schedule::Instance& instance)
-      : schedule_(schedule), batch_(instance.batch) {}
+  Emitter(const schedule::Schedule& schedule, const schedule::Instance& instance, bool keeps_l1)
+      : schedule_(schedule), batch_(instance.batch), keeps_l1_(keeps_l1) {}
 
   void add(const schedule::Fill& fill) {
     const std::uint64_t span = std::uint64_t{fill.groups} * fill.blocks;
@@ -64,6 +66,7 @@ class Emitter {
       inst.eoff = static_cast<std::uint32_t>(offset + first);
       program_.steps.push_back({inst});
     }
+    brought_.insert({fill.side, fill.operand, bank});
     landed_[{fill.side, bank}] = static_cast<std::uint32_t>(offset);
   }
 
@@ -116,27 +119,32 @@ class Emitter {
     const auto last = landed_.find({s, bank});
     if (!best()) return last == landed_.end() ? 0 : last->second;
     const auto own = regions_.find({s, operand});
-    if (last == landed_.end() || own == regions_.end())
+    if (brought_.contains({s, operand, bank})) return static_cast<std::uint32_t>(own->second);
+    // What an earlier stage has filled stands at the first entry, if nothing else has come there.
+    if (!keeps_l1_ || (own == regions_.end() ? used_[side(s)] != 0 : own->second != 0))
       throw Refusal(
           Phase::kBuild, "GEMM_WITHOUT_FILL",
           "a product uses an operand that its stage has not filled: another instance may have run on "
           "the cluster in between",
           "fill the operand in the same stage");
-    return static_cast<std::uint32_t>(own->second);
+    return 0;
   }
 
   const schedule::Schedule& schedule_;
   std::uint64_t batch_;
+  bool keeps_l1_;
   ClusterProgram program_;
   std::map<std::pair<schedule::Side, std::uint32_t>, std::uint64_t> regions_;  // by operand
   std::array<std::uint64_t, 2> used_{};
-  std::map<std::pair<schedule::Side, std::uint32_t>, std::uint32_t> landed_;  // by bank
+  std::map<std::pair<schedule::Side, std::uint32_t>, std::uint32_t> landed_;    // by bank
+  std::set<std::tuple<schedule::Side, std::uint32_t, std::uint32_t>> brought_;  // operand, bank
 };
 
 }  // namespace
 
-ClusterProgram cluster_program(const schedule::Schedule& schedule, const schedule::Instance& instance) {
-  Emitter emitter(schedule, instance);
+ClusterProgram cluster_program(const schedule::Schedule& schedule, const schedule::Instance& instance,
+                               bool keeps_l1) {
+  Emitter emitter(schedule, instance, keeps_l1);
   for (const schedule::Statement& statement : instance.statements)
     std::visit([&](const auto& s) { emitter.add(s); }, statement);
   return emitter.take();

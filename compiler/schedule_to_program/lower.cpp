@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/schedule_to_program/lower.h"
 
+#include <algorithm>
+
 #include "arch/error.h"
 #include "compiler/schedule_to_program/cluster.h"
 #include "compiler/schedule_to_program/epilogue.h"
@@ -35,7 +37,22 @@ program::Relayout lower(const schedule::Schedule& schedule, const schedule::Rela
           relayout.from.key(), relayout.to.key(),       buffer.batch_stride};
 }
 
-program::Stage lower(const schedule::Schedule& schedule, const schedule::Stage& stage) {
+// Whether each instance of a stage finds its cluster as the clusters' last stage left it: the same instances,
+// dealt the same way, and none shares a cluster.
+bool keeps_l1(const schedule::Schedule& schedule, std::size_t s) {
+  const std::vector<schedule::Instance>& instances = schedule.stages[s].instances;
+  if (instances.size() > schedule.resources.clusters) return false;
+  while (s-- > 0) {
+    const schedule::Stage& earlier = schedule.stages[s];
+    if (earlier.unit != schedule::UnitType::kCluster) continue;
+    return std::equal(instances.begin(), instances.end(), earlier.instances.begin(), earlier.instances.end(),
+                      [](const auto& a, const auto& b) { return a.key == b.key; });
+  }
+  return false;
+}
+
+program::Stage lower(const schedule::Schedule& schedule, std::size_t s) {
+  const schedule::Stage& stage = schedule.stages[s];
   program::Stage lowered;
   const bool cluster = stage.unit == schedule::UnitType::kCluster;
   lowered.unit = cluster ? program::UnitType::kCluster : program::UnitType::kVector;
@@ -46,7 +63,7 @@ program::Stage lower(const schedule::Schedule& schedule, const schedule::Stage& 
     program::Instance made;
     made.key = instance.key;
     if (cluster) {
-      ClusterProgram program = cluster_program(schedule, instance);
+      ClusterProgram program = cluster_program(schedule, instance, keeps_l1(schedule, s));
       made.steps = std::move(program.steps);
       made.acks = program.acks;
     } else {
@@ -63,7 +80,7 @@ program::Program lower(const schedule::Schedule& schedule) {
   require_fusing(schedule);
   program::Program program;
   program.name = schedule.name;
-  for (const schedule::Stage& stage : schedule.stages) program.stages.push_back(lower(schedule, stage));
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) program.stages.push_back(lower(schedule, s));
   return program;
 }
 

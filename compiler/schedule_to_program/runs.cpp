@@ -26,7 +26,18 @@ bool reads(const Chain& reader, const Chain& writer) {
   });
 }
 
+// Handed on in a register: the very stretch the writer made.
+bool hands_on(const Chain& writer, const Leaf& leaf) {
+  return leaf.kind == Leaf::Kind::kMemory && leaf.period == 0 && leaf.stretch == writer.result;
+}
+
 bool can_be_one(const schedule::Schedule& schedule, const Run& run) {
+  // Operands are filled before anything is stored.
+  Chain rest = *run.back();
+  for (auto writer = run.begin(); writer + 1 != run.end(); ++writer)
+    std::erase_if(rest.leaves, [&](const Leaf& leaf) { return hands_on(**writer, leaf); });
+  for (auto writer = run.begin(); writer + 1 != run.end(); ++writer)
+    if (reads(rest, **writer)) return false;
   try {
     const Band band(schedule, run, Extents::kAsked);
     return true;

@@ -4,7 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <map>
 
+#include "compiler/base/refusal.h"
+#include "compiler/schedule_to_program/lane_words.h"
+#include "compiler/schedule_to_program/limits.h"
 #include "tests/unit/compiler/recorded_case.h"
 
 namespace ktpu::recorded {
@@ -203,6 +208,70 @@ TEST_F(Compiler18, SpreadsOverGroups) {
   stage.instances = {instance};
   c.schedule().stages = {stage};
   c.expect_same_words(3);
+}
+
+// The recorded words of single operations, and what is refused.
+TEST_F(Compiler18, WordsOfOneOperation) {
+  const std::map<std::string, LaneOp> other_names{{"cmplt", LaneOp::kLess},    {"cmpgt", LaneOp::kGreater},
+                                                  {"cmpeq", LaneOp::kEqual},   {"sum", LaneOp::kRowSum},
+                                                  {"rmax", LaneOp::kRowMax},   {"rmin", LaneOp::kRowMin},
+                                                  {"sumsq", LaneOp::kRowSumsq}};
+  std::size_t rows = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(live_folder().parent_path() / "misc" / "vec")) {
+    if (!entry.path().filename().string().starts_with("lower_op")) continue;
+    std::ifstream in(entry.path());
+    const nlohmann::json file = nlohmann::json::parse(in);
+    for (const nlohmann::json& row : file.at("rows")) {
+      const std::string name = row.at("op");
+      SCOPED_TRACE(name);
+      const auto other = other_names.find(name);
+      const auto op = other != other_names.end() ? other->second : base::lane_op(name);
+      if (!op) {  // views and sources never come so far
+        EXPECT_EQ(row.value("result", ""), "refused");
+        continue;
+      }
+      const auto words = [&] {
+        std::vector<schedule_to_program::Operand> sources;
+        for (const std::uint32_t number : row.value("srcs", std::vector<std::uint32_t>{0, 1, 2}))
+          sources.push_back({arch::VectorSource::kVector, number});
+        schedule_to_program::ReductionScalars scalars;
+        schedule_to_program::Image image;
+        for (const arch::VectorWord& word :
+             schedule_to_program::lane_words(*op, false, row.value("dst", 7u), sources, scalars))
+          image.add(word);
+        return image.words();
+      };
+      ++rows;
+      if (row.contains("result")) {
+        EXPECT_THROW(words(), base::Refusal);
+        continue;
+      }
+      std::vector<std::string> text;
+      for (const std::uint32_t word : words()) text.push_back(fmt::format("{:08x}", word));
+      EXPECT_EQ(text, row.at("words").get<std::vector<std::string>>());
+    }
+  }
+  EXPECT_GT(rows, 10u);
+}
+
+TEST_F(Compiler18, RecordedL1FootprintsAndPasses) {
+  std::size_t rows = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(live_folder().parent_path() / "misc" / "vec")) {
+    std::ifstream in(entry.path());
+    const nlohmann::json file = nlohmann::json::parse(in);
+    for (const nlohmann::json& row : file.at("rows")) {
+      rows += !row.contains("op");
+      if (row.contains("tile")) {
+        EXPECT_EQ(schedule_to_program::rows_per_pass(row.at("rows"), row.at("words_per_row")),
+                  row.at("tile").get<std::uint64_t>());
+      } else if (row.contains("words") && row["words"].is_number()) {
+        EXPECT_EQ(schedule_to_program::fits_l1(row["words"]) ? "ok" : "refused", row.at("result"));
+      }
+    }
+  }
+  EXPECT_GT(rows, 20u);
 }
 
 Value relu(Value v) { return (v + v.lanes->op(LaneOp::kAbs, {v})) * 0.5; }
