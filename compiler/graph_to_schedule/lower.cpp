@@ -91,10 +91,16 @@ class Lowering {
   }
 
   void hazard(const ProtoStage& stage, const std::vector<const Apply*>& earlier, const Apply& apply) const {
-    for (const Apply* writer : earlier) {
+    for (auto at = earlier.begin(); at != earlier.end(); ++at) {
+      const Apply* writer = *at;
       bool exactly = true;
       if (!depends(apply, *writer, &exactly)) continue;
-      if (joins({writer}, apply, false)) continue;  // one vector program hands the result on
+      // One vector program hands the result on: that of the two, or a longer one, whose statements share
+      // operands and results with them.
+      bool handed_on = joins({writer}, apply, false);
+      for (auto first = earlier.begin(); !handed_on && first <= at; ++first)
+        handed_on = joins({first, earlier.end()}, apply, false);
+      if (handed_on) continue;
       const std::uint64_t stride = chain_size(*writer, orders_, stage.grid).stride;
       const std::uint64_t from = number(writer->target.part, "a part") * stride + writer->target.offset,
                           to = from + chain_span(*writer, orders_, stride);
