@@ -159,6 +159,8 @@ TEST(GraphText, ErrorsNameTheirPlace) {
            Broken{kMatmul, "%a[%i,", "%z[%i,", "t:8:14: buffer %z is not declared"},
            Broken{kMatmul, "%a[%i,", "%a[%i +,", "t:8:17: column 5 of index"},
            Broken{kMatmul, "gemm %t0", "gemm %x", "t:10:12: a tile is named %t0"},
+           Broken{kMatmul, "8x8x1 acc", "8x8 acc", "t:10:16: gm x gn x nk: 3 numbers with x between"},
+           Broken{kMatmul, "lead 2x2", "lead 1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1", "at most 16 numbers"},
            Broken{kMatmul, "acc %k b 1", "acc %k b 1 c", "t:10:33: the statement should end here"},
            Broken{kSoftmax, "sub %0, %1", "sub %0, %9", "t:13:22: %9 is not defined before this line"},
            Broken{kSoftmax, "sub %0, %1", "subb %0, %1", "t:13:14: \"subb\" is no operation"},

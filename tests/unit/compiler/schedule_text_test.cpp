@@ -272,6 +272,8 @@ TEST(ScheduleVerify, RefusesWhatBreaksARule) {
            // Results.
            Broken{kMatmul, " word 64", "", "of which instance (0, 0) writes 0+1024"},
            Broken{kMatmul, "to %c word 64", "to %c word 63", "of which instance (0, 0) writes 0+1024"},
+           Broken{kMatmul, "to %c\n", "to %c\n      drain %t0 8x8 to %c\n",
+                  "of which instance (0, 0) writes 0+1024"},
            Broken{kMatmul, "      drain %t0 8x8 to %c\n", "", "(0, 1): writes other buffers than the first"},
            Broken{kMatmul, "      drain %t0 8x8 to %c word 64\n", "",
                   "(0, 1): writes other buffers than the first"},
