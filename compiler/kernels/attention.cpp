@@ -19,9 +19,11 @@ using kernel::Value;
 
 namespace {
 
-[[noreturn]] void refuse(const char* code, const std::string& what, const std::string& fix) {
-  throw base::Refusal(base::Phase::kTrace, code, what, fix);
+[[noreturn]] void refuse(const char* code, const std::string& what, const std::string& fix,
+                         base::Phase phase = base::Phase::kTrace) {
+  throw base::Refusal(phase, code, what, fix);
 }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 struct Sizes {
   std::int64_t block = 0, span = 0;  // keys, queries of a block
@@ -29,6 +31,25 @@ struct Sizes {
   std::int64_t ragged = 0;  // keys that count in the last, masked block; 0: none is masked for it
   bool causal = false;
 };
+
+// Block j begins at tile, and at chunk of K, j times those of a block: they have to be whole. The phases are
+// those in which the levels below see the same in most shapes; they do not in all.
+void check_grain(Trace& L, const Sizes& s) {
+  const std::int64_t gm = L.whole("gm"), gn = L.whole("gn"), nk = L.whole("nk");
+  if (gm < 1 || gn < 1 || nk < 1) return;  // said where they are used
+  if (s.query_blocks > 1 && s.span % (4 * gm) != 0)
+    refuse("ATTENTION_GRAIN", fmt::format("blocks of {} queries in tiles of {}", s.span, 4 * gm),
+           "give a qblock of whole tiles, 4 gm rows each", base::Phase::kLayout);
+  const std::int64_t visited = s.causal ? s.query_blocks : s.key_blocks + (s.ragged != 0 ? 1 : 0);
+  if (visited > 1 && s.block % (4 * gn) != 0)
+    refuse("ATTENTION_GRAIN", fmt::format("blocks of {} keys in tiles of {}", s.block, 4 * gn),
+           "give a block of whole tiles, 4 gn columns each", base::Phase::kLayout);
+  // A chunk past the end of v is seen when its fill is built.
+  const std::int64_t chunks = ceil_div(ceil_div(s.block, 32), nk);
+  if (visited > 1 && s.block % (32 * nk) != 0 && visited * chunks <= ceil_div(ceil_div(L.dim("Lkv"), 32), nk))
+    refuse("ATTENTION_GRAIN", fmt::format("blocks of {} keys in chunks of {}", s.block, 32 * nk),
+           "give a block of whole chunks, 32 nk keys each", base::Phase::kBuild);
+}
 
 Sizes sizes_of(Trace& L) {
   Sizes s;
@@ -63,10 +84,9 @@ Sizes sizes_of(Trace& L) {
   if (s.causal && s.query_blocks > s.key_blocks)
     refuse("CAUSAL_KEYS", fmt::format("causal with {} queries over {} keys", queries, keys),
            "give at least one key a query");
+  check_grain(L, s);
   return s;
 }
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 class Attention {
  public:

@@ -316,6 +316,11 @@ TEST(KernelRefusals, Attention) {
   EXPECT_EQ(with({{"qblock", 24}}), "trace ATTENTION_QBLOCK");
   EXPECT_EQ(with({}, 64, 80), "trace ATTENTION_KEYS");
   EXPECT_EQ(with({{"keys", 65}}), "trace ATTENTION_KEYS");
+  // A block has to be whole tiles and chunks, or block 1 reads what block 0 should.
+  EXPECT_EQ(with({{"qblock", 32}, {"gm", 16}}), "layout ATTENTION_GRAIN");
+  EXPECT_EQ(with({{"gn", 16}}), "layout ATTENTION_GRAIN");
+  EXPECT_EQ(with({{"block", 48}, {"gn", 4}, {"nk", 2}}, 64, 96), "build ATTENTION_GRAIN");
+  EXPECT_EQ(with({{"block", 48}, {"gn", 4}, {"nk", 2}, {"keys", 48}}, 64, 96), "taken");
 }
 
 TEST(KernelRefusals, WideRowsAndConvolutions) {
