@@ -173,7 +173,7 @@ TEST(ScheduleText, ReadsEveryField) {
   EXPECT_EQ(spread.period, 48u);
   EXPECT_EQ(spread.take, 16u);
   EXPECT_TRUE(spread.whole);
-  const auto& drain = std::get<Drain>(read(kFused).stages.at(0).instances.at(0).statements.at(3));
+  const auto drain = std::get<Drain>(read(kFused).stages.at(0).instances.at(0).statements.at(3));
   EXPECT_FALSE(drain.buffer);
   EXPECT_EQ(drain.slot, 1u);
   EXPECT_EQ(kind_name(read(kMatmul).stages[0].instances[0].statements[2]), "gemm");
