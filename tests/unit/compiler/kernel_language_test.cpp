@@ -147,6 +147,8 @@ TEST(KernelLanguage, ViewsShiftReshapeAndSpread) {
             "apply %c[%_e]: add(load %a[%_e] offset 384, load %b[%_e])\n");
   EXPECT_EQ(stored([](const Ref& a) { return a.as_rows(32).rows_from(3); }),
             "apply %c[%_e]: add(load %a[%_e] offset 96, load %b[%_e])\n");
+  EXPECT_EQ(stored([](const Ref& a) { return a.rows_from(3).rows_from(2); }),
+            "apply %c[%_e]: add(load %a[%_e] offset 640, load %b[%_e])\n");
   EXPECT_EQ(stored([](const Ref& a) { return a.repeated(); }),
             "apply %c[%_e]: add(load %a[%_e] spread 8192 of 8192 whole, load %b[%_e])\n");
   EXPECT_EQ(stored([](const Ref& a) { return a.per_group(8); }),
