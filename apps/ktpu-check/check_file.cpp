@@ -70,7 +70,14 @@ FileResult check_file(const std::filesystem::path& file, std::size_t kept) {
     const Kind* group = kind_of_group(row);
     if (group == nullptr) return one(number, row, kind_of(file, row), parse_error);
     std::size_t count = 0;
-    for (const json& inner : row["rows"]) one(++count, inner, group, parse_error);
+    // What stands beside the rows belongs to each of them.
+    json shared = row;
+    for (const char* const field : {"id", "path", "rows"}) shared.erase(field);
+    for (const json& inner : row["rows"]) {
+      json whole = shared;
+      whole.update(inner);
+      one(++count, whole, group, parse_error);
+    }
   };
   try {
     read_rows(file, take);

@@ -105,6 +105,21 @@ std::vector<Kind> make_kinds() {
       compiler("misc/mesh/topology", check_mesh_topology),
       compiler("misc/mesh/remote_drain", check_remote_drain),
       {"compiler", "live", check_live, {}, false, {"kernel", "knobs", "machine", "inputs"}},
+      compiler("misc/framework/passes", check_framework),
+      compiler("misc/tinygrad_tiling/plan", check_fused_tile),
+      compiler("misc/vec/require_l1", check_vector_l1),
+      compiler("misc/vec/rows_per_pass", check_rows_per_pass),
+      compiler("misc/vec/lower_op", check_lane_words),
+      compiler("retired/grid/covers", check_grid_covers),
+      compiler("retired/grid/correspondence", check_grid_correspondence),
+      compiler("retired/grid/epilogue", check_grid_epilogue),
+      compiler("retired/grid/ownership", check_grid_ownership),
+      compiler("retired/tile/table", check_tile_choice),
+      {"compiler", "retired/tile", check_tile_choice, {}, false, {"target", "M", "N", "K", "status"}},
+      {"compiler", "retired/dtype", check_dtypes, {}, false, {"dtypes", "path"}},
+      {"compiler", "retired/plan", check_gemm_plan, {}, false, {"l1plan", "caps", "rounds"}},
+      {"compiler", "retired/pack", check_entry_order, {}, false, {"groups", "blocks", "memory_order"}},
+      {"compiler", "retired/packmx", check_entry_words, {}, false, {"groups", "blocks", "input_fp16"}},
       later("compiler", "", kCompiler, {"id", "path"}),
   };
 }
@@ -153,8 +168,12 @@ const Kind* kind_of_group(const json& file) {
   if (!file.is_object() || !file.contains("id") || !file["id"].is_string()) return nullptr;
   if (!file.contains("rows") || !file["rows"].is_array() || file["rows"].empty()) return nullptr;
   std::string group = file["id"].get<std::string>();
-  // "_a", "_b": which part of the rows the file holds.
-  if (const std::size_t size = group.size(); size > 2 && group[size - 2] == '_') group.resize(size - 2);
+  // "_a", "_even": which part of the rows the file holds.
+  for (const std::string_view part : {"_a", "_b", "_even", "_odd"})
+    if (group.ends_with(part)) {
+      group.resize(group.size() - part.size());
+      break;
+    }
   const auto found = std::find_if(kinds().begin(), kinds().end(),
                                   [&](const Kind& k) { return k.stem == group && k.check != nullptr; });
   return found == kinds().end() ? nullptr : &*found;

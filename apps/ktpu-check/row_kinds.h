@@ -44,5 +44,19 @@ void check_mesh_pairing(const nlohmann::json& row, Differences& differences);
 void check_mesh_topology(const nlohmann::json& row, Differences& differences);
 void check_remote_drain(const nlohmann::json& row, Differences& differences);
 void check_live(const nlohmann::json& file, Differences& differences);
+void check_dtypes(const nlohmann::json& row, Differences& differences);
+void check_tile_choice(const nlohmann::json& row, Differences& differences);
+void check_grid_covers(const nlohmann::json& row, Differences& differences);
+void check_grid_correspondence(const nlohmann::json& row, Differences& differences);
+void check_grid_epilogue(const nlohmann::json& row, Differences& differences);
+void check_grid_ownership(const nlohmann::json& row, Differences& differences);
+void check_fused_tile(const nlohmann::json& row, Differences& differences);
+void check_vector_l1(const nlohmann::json& row, Differences& differences);
+void check_rows_per_pass(const nlohmann::json& row, Differences& differences);
+void check_lane_words(const nlohmann::json& row, Differences& differences);
+void check_gemm_plan(const nlohmann::json& row, Differences& differences);
+void check_entry_order(const nlohmann::json& row, Differences& differences);
+void check_entry_words(const nlohmann::json& row, Differences& differences);
+void check_framework(const nlohmann::json& row, Differences& differences);
 
 }  // namespace ktpu::check

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "arch/formats/dtype.h"
+
 namespace ktpu::arch {
 
 std::string_view step_name(const Action& action) {
@@ -13,26 +15,34 @@ std::string_view step_name(const Action& action) {
 }
 
 namespace {
+// Unsigned integers are storage only: no value is computed in them.
 struct DTypeRow {
   std::string_view name;
   unsigned bits;
 };
-constexpr std::array<DTypeRow, kDTypes> kDTypeRows{{{"fp16", 16},
-                                                    {"fp32", 32},
+DTypeRow row_of(NumberType type) {
+  const NumberFormat& format = number_format(type);
+  return {format.name, format.block == 0 ? format.bits : 0};
+}
+const std::array<DTypeRow, kDTypes>& dtype_rows() {
+  static const std::array<DTypeRow, kDTypes> kRows{{row_of(NumberType::kFp16),
+                                                    row_of(NumberType::kFp32),
                                                     {"u8", 8},
                                                     {"u16", 16},
                                                     {"u32", 32},
-                                                    {"i8", 8},
-                                                    {"i16", 16},
-                                                    {"i32", 32},
-                                                    {"mxfp7", 0}}};
+                                                    row_of(NumberType::kI8),
+                                                    row_of(NumberType::kI16),
+                                                    row_of(NumberType::kI32),
+                                                    row_of(NumberType::kMxfp7)}};
+  return kRows;
+}
 }  // namespace
 
-unsigned dtype_bits(DType type) { return kDTypeRows[static_cast<std::size_t>(type)].bits; }
-std::string_view dtype_name(DType type) { return kDTypeRows[static_cast<std::size_t>(type)].name; }
+unsigned dtype_bits(DType type) { return dtype_rows()[static_cast<std::size_t>(type)].bits; }
+std::string_view dtype_name(DType type) { return dtype_rows()[static_cast<std::size_t>(type)].name; }
 std::optional<DType> dtype_from_name(std::string_view name) {
-  for (std::size_t i = 0; i < kDTypeRows.size(); ++i)
-    if (kDTypeRows[i].name == name) return static_cast<DType>(i);
+  for (std::size_t i = 0; i < kDTypes; ++i)
+    if (dtype_rows()[i].name == name) return static_cast<DType>(i);
   return std::nullopt;
 }
 

@@ -12,7 +12,7 @@
 namespace ktpu::bytes {
 namespace {
 
-constexpr std::array<std::string_view, 4> kBoundNames{"end of the stage", "staging", "credit", "commands"};
+constexpr std::array<std::string_view, 4> kBoundNames{"the end", "staging", "credit", "commands"};
 
 // What one kick sends: at most a staging load of one instance.
 struct Window {
@@ -104,6 +104,8 @@ std::vector<Window> windows_of(const std::vector<Instance>& instances, const Uni
 
 }  // namespace
 
+std::string_view name(Bound bound) { return kBoundNames[static_cast<std::size_t>(bound)]; }
+
 Plan plan_dispatch(std::vector<Instance> instances, const Units& units, const Limits& limits,
                    CommandLimit command_limit) {
   if (limits.staging_flits < 1 || limits.inst_depth < 2)
@@ -145,10 +147,9 @@ std::string print(const Plan& plan) {
   std::string text;
   for (const Round& round : plan.rounds) {
     text += print(round.artifact);
-    text +=
-        fmt::format("  ended by: {}; {} commands of {}{}\n",
-                    kBoundNames[static_cast<std::size_t>(round.bound)], round.commands, plan.limits.commands,
-                    round.commands > plan.limits.commands ? ", to be cut at a kick when run" : "");
+    text += fmt::format("  ended by: {}; {} commands of {}{}\n", name(round.bound), round.commands,
+                        plan.limits.commands,
+                        round.commands > plan.limits.commands ? ", to be cut at a kick when run" : "");
   }
   return text;
 }

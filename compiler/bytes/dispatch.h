@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/bytes/artifact.h"
@@ -30,6 +31,8 @@ enum class CommandLimit : std::uint8_t {
 };
 // Why a round ended where it did.
 enum class Bound : std::uint8_t { kEnd, kStaging, kCredit, kCommands };
+
+std::string_view name(Bound bound);
 
 struct Round {
   Artifact artifact;

@@ -4,22 +4,21 @@
 #include <algorithm>
 
 #include "compiler/base/refusal.h"
+#include "compiler/base/vector_l1.h"
 
 namespace ktpu::schedule_to_program {
 namespace {
 
-constexpr std::uint64_t kL1Words = 512, kSafeWords = 320;
-
 [[noreturn]] void refuse_l1(std::uint64_t words) {
   throw base::Refusal(base::Phase::kBuild, "L1_FOOTPRINT",
                       fmt::format("a vector program of {} L1 words; up to {}, or exactly {}, can be used",
-                                  words, kSafeWords, kL1Words),
+                                  words, base::kVectorL1Safe, base::kVectorL1Words),
                       "make the part or the tile smaller");
 }
 
 }  // namespace
 
-bool fits_l1(std::uint64_t words) { return words <= kSafeWords || words == kL1Words; }
+bool fits_l1(std::uint64_t words) { return base::fits_vector_l1(words); }
 
 void require_l1(std::uint64_t words) {
   if (!fits_l1(words)) refuse_l1(words);
@@ -27,7 +26,7 @@ void require_l1(std::uint64_t words) {
 
 std::uint64_t rows_per_pass(std::uint64_t rows, std::uint64_t words_per_row) {
   if (fits_l1(2 * rows * words_per_row)) return rows;
-  for (std::uint64_t tile = std::min(rows, kSafeWords / (2 * words_per_row)); tile > 0; --tile)
+  for (std::uint64_t tile = std::min(rows, base::kVectorL1Safe / (2 * words_per_row)); tile > 0; --tile)
     if (rows % tile == 0) return tile;
   refuse_l1(2 * words_per_row);
 }

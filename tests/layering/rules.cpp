@@ -36,6 +36,10 @@ const std::map<std::string, std::set<std::string>>& allowed_edges() {
       // lowering lists its two levels.
       {"compiler/base", {"arch"}},
       {"compiler/bytes", {"arch", "compiler/base"}},
+      // The generic passes, for any machine of units and meshes.
+      {"compiler/framework", {"arch", "compiler/base"}},
+      // A whole product straight to rounds: no level, and on the way of none.
+      {"compiler/planner", {"arch", "compiler/base", "compiler/bytes"}},
       {"compiler/program", {"arch", "compiler/base"}},
       {"compiler/schedule", {"arch", "compiler/base"}},
       {"compiler/graph", {"arch", "compiler/base"}},
