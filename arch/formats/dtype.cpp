@@ -102,11 +102,13 @@ bool NumberFormat::is_exact_from(const NumberFormat& other) const {
 const NumberFormat& number_format(NumberType type) { return kFormats[static_cast<std::size_t>(type)]; }
 
 std::optional<NumberType> number_type(std::string_view name) {
-  for (std::size_t i = 0; i < kFormats.size(); ++i) {
-    const bool spelled_out = kFormats[i].kind == Kind::kInt && name.starts_with("int") &&
-                             name.substr(3) == kFormats[i].name.substr(1);
-    if (kFormats[i].name == name || spelled_out) return static_cast<NumberType>(i);
-  }
+  // In short or in full: f16 and fp16, i32 and int32.
+  const auto short_name = [](std::string_view full) {
+    if (full.starts_with("fp")) return fmt::format("f{}", full.substr(2));
+    return full.starts_with("int") ? fmt::format("i{}", full.substr(3)) : std::string(full);
+  };
+  for (std::size_t i = 0; i < kFormats.size(); ++i)
+    if (short_name(kFormats[i].name) == short_name(name)) return static_cast<NumberType>(i);
   return std::nullopt;
 }
 
@@ -172,20 +174,26 @@ void require_constant(double value, NumberType type) {
 }
 
 std::string saturation_note(NumberType from, NumberType to) {
+  const NumberFormat &a = number_format(from), &b = held(to);
+  if (!a.is_float() || !b.is_float() || b.max_finite() >= a.max_finite()) return {};
+  return fmt::format("saturates at {}", b.max_finite());
+}
+
+std::string conversion_note(NumberType from, NumberType to) {
   const NumberFormat &a = number_format(from), &b = number_format(to);
   if (from == to || b.is_exact_from(a)) return {};
-  if (b.kind == Kind::kBlock)
-    return fmt::format("{} to {}: {} values share one scale, each keeps {} bits", a.name, b.name, b.block,
-                       b.bits);
-  if (!a.is_float() || !b.is_float())
-    return fmt::format("{} to {}: no exact image of each other", a.name, b.name);
-  std::string note;
+  std::string note = saturation_note(from, to);
   const auto add = [&](const std::string& what) {
     note += fmt::format("{}{}", note.empty() ? "" : "; ", what);
   };
-  if (b.max_finite() < a.max_finite()) add(fmt::format("saturates at {}", b.max_finite()));
-  if (b.min_exp() > a.min_exp()) add(fmt::format("what is below {} is lost", b.smallest()));
-  if (b.man_bits < a.man_bits) add(fmt::format("rounds to {} mantissa bits", b.man_bits));
+  if (b.kind == Kind::kBlock)
+    add(fmt::format("{} values share one scale, each keeps {} bits", b.block, b.bits));
+  else if (!a.is_float() || !b.is_float())
+    add("numbers of another kind");
+  else {
+    if (b.min_exp() > a.min_exp()) add(fmt::format("what is below {} is lost", b.smallest()));
+    if (b.man_bits < a.man_bits) add(fmt::format("rounds to {} mantissa bits", b.man_bits));
+  }
   return fmt::format("{} to {}: {}", a.name, b.name, note);
 }
 

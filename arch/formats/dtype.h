@@ -64,7 +64,7 @@ struct NumberFormat {
 };
 
 const NumberFormat& number_format(NumberType type);
-// "fp16", "mxfp7", "i32"; the integers also as "int32".
+// "fp16" or "f16", "mxfp7", "i32" or "int32".
 std::optional<NumberType> number_type(std::string_view name);
 // What a vector core's load and store name.
 NumberType number_type(VectorType type);
@@ -85,7 +85,8 @@ NumberType converge(std::span<const NumberType> types);
 // below half of the smallest (it would turn into zero).
 void require_constant(double value, NumberType type);
 
-// What a store from one format into another does to values, in words; empty: nothing, it is exact.
-std::string saturation_note(NumberType from, NumberType to);
+// What a store from one format into another does to values, in words; empty: nothing.
+std::string saturation_note(NumberType from, NumberType to);  // to those that are too large
+std::string conversion_note(NumberType from, NumberType to);  // to all
 
 }  // namespace ktpu::arch

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "arch/encoding/text.h"
+#include "arch/formats/dtype.h"
 
 namespace ktpu::base {
 namespace {
@@ -201,6 +202,8 @@ std::vector<std::uint32_t> TextReader::tensor_type() {
   std::size_t begin = 0;
   while (all.substr(begin) != "f16") {
     const std::size_t end = all.find('x', begin);
+    if (const auto other = arch::number_type(all.substr(begin)))
+      fail(fmt::format("a tensor of {}: tensors are f16", arch::number_format(*other).name));
     if (end == std::string_view::npos || shape.size() == kRank)
       fail(fmt::format("the type of a tensor (<32x64xf16>, at most {} dimensions) expected, not {}", kRank,
                        shown()));

@@ -28,14 +28,14 @@ ClusterInst instruction(ClusterOp op) {
   return inst;
 }
 
-std::uint64_t chunk_entry(ChunkOrder order, std::uint64_t slot, std::uint64_t size) {
-  if (order == ChunkOrder::kEndToEnd) return slot * size;
+std::uint64_t chunk_entry(Policy policy, std::uint64_t slot, std::uint64_t size) {
+  if (policy == Policy::kCompat) return slot * size;
   const std::uint64_t in_bank = std::max<std::uint64_t>(1, kBankEntries / size);
   return slot / in_bank * kBankEntries + slot % in_bank * size;
 }
 
 bool fits(const GemmProblem& problem, std::uint64_t chunks, std::uint64_t size, std::uint64_t entries) {
-  return chunk_entry(problem.order, chunks - 1, size) + size <= entries;
+  return chunk_entry(problem.policy, chunks - 1, size) + size <= entries;
 }
 
 L1Plan plan_l1(const GemmProblem& problem) {
@@ -53,6 +53,13 @@ L1Plan plan_l1(const GemmProblem& problem) {
   plan.banks_a = fits(problem, 2, a, problem.l1_a) ? 2 : 1;
   plan.b_resident = fits(problem, problem.k_chunks, b, problem.l1_b);
   plan.banks_b = !plan.b_resident && fits(problem, 2, b, problem.l1_b) ? 2 : 1;
+  const bool overwritten = plan.banks_a == 1 || (plan.banks_b == 1 && !plan.b_resident);
+  if (problem.policy == Policy::kBest && problem.k_chunks > 1 && overwritten)
+    throw base::Refusal(base::Phase::kStages, "CHUNK_OVER_BANK",
+                        fmt::format("chunks of {} and {} entries; L1 of {} and {} does not hold two of each, "
+                                    "and one is read while the next is fetched",
+                                    a, b, problem.l1_a, problem.l1_b),
+                        "take fewer blocks of K, or a smaller tile");
   plan.fused = problem.k_chunks > 1 || problem.nk > 1;
   return plan;
 }
@@ -168,17 +175,19 @@ MemoryWords GemmProblem::memory() const {
   MemoryWords words;
   words.a = first_word;
   words.b = words.a + m_tiles * k_chunks * a_entries() * entry_words(preq_a);
-  const std::uint64_t behind = words.b + n_tiles * k_chunks * b_entries() * entry_words(preq_b);
-  words.c = (behind + kResultAlign - 1) / kResultAlign * kResultAlign;
-  words.end = words.c + m_tiles * n_tiles * gm * gn;
+  const auto aligned = [](std::uint64_t word) {
+    return (word + kResultAlign - 1) / kResultAlign * kResultAlign;
+  };
+  words.c = aligned(words.b + n_tiles * k_chunks * b_entries() * entry_words(preq_b));
+  words.end = aligned(words.c + m_tiles * n_tiles * gm * gn);
   return words;
 }
 
 std::uint64_t L1Plan::a_entry(const GemmProblem& problem, std::uint64_t sweep) const {
-  return chunk_entry(problem.order, sweep % banks_a, problem.a_entries());
+  return chunk_entry(problem.policy, sweep % banks_a, problem.a_entries());
 }
 std::uint64_t L1Plan::b_entry(const GemmProblem& problem, std::uint64_t sweep, std::uint64_t chunk) const {
-  return chunk_entry(problem.order, b_resident ? chunk : sweep % banks_b, problem.b_entries());
+  return chunk_entry(problem.policy, b_resident ? chunk : sweep % banks_b, problem.b_entries());
 }
 
 GemmPasses plan_passes(const GemmProblem& problem) {

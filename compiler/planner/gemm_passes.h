@@ -24,18 +24,21 @@ struct ClusterTiles {
   arch::Coord at;
   std::vector<TileAt> tiles;  // in the order they are computed
 };
-// First words of the operands and of the result in memory, words of 32 bytes. `end`: behind the result.
+// First words of the operands and of the result in memory, words of 32 bytes. `end`: behind the result,
+// again a multiple of 8.
 struct MemoryWords {
   std::uint64_t a = 0, b = 0, c = 0, end = 0;
   bool operator==(const MemoryWords&) const = default;
 };
 
-// Where the chunks of a side lie in L1.
-enum class ChunkOrder : std::uint8_t {
-  // One behind the other, as the reference does. A chunk may then lie in two banks, which no GEMM can read:
-  // offsets wrap inside their bank (cluster.md section 5.2).
-  kEndToEnd,
-  kWholeInBank,  // behind the other, in the next bank where it would be cut
+// How L1 is used.
+enum class Policy : std::uint8_t {
+  // As the reference: chunks lie one behind the other. One may then lie in two banks, which no GEMM can read
+  // (offsets wrap inside their bank, cluster.md section 5.2); and where there is room for one chunk only, it
+  // is overwritten under the sweep that reads it.
+  kCompat,
+  // A chunk that would be cut begins in the next bank; the second case is refused.
+  kBest,
 };
 
 struct GemmProblem {
@@ -45,7 +48,7 @@ struct GemmProblem {
   std::uint32_t l1_a = 128, l1_b = 256;  // entries over all banks
   bool preq_a = false, preq_b = false;   // the operand lies in memory as MXFP7 already
   std::uint64_t first_word = 0;          // of A
-  ChunkOrder order = ChunkOrder::kWholeInBank;
+  Policy policy = Policy::kBest;
 
   std::uint32_t a_entries() const { return gm * nk; }  // of a chunk
   std::uint32_t b_entries() const { return gn * nk; }
@@ -76,10 +79,11 @@ struct GemmPasses {
   std::vector<Pass> passes;  // all clusters', in turn; then the rest of those that have more, one by one
 };
 
-// Throws UserError: no tiles, a chunk that does not fit L1.
+// Throws UserError: no tiles; base::Refusal CHUNK_OVER_BANK: a chunk does not fit L1 (policy best: two where
+// they follow each other).
 GemmPasses plan_passes(const GemmProblem& problem);
-// Throws UserError that names pass and step: a GEMM on entries that do not hold its chunk, a fill out of L1,
-// a tile computed twice or not at all, a pass without its DRAIN.
+// Throws UserError that names pass and step: a GEMM on entries that do not hold its chunk, a fill out of L1
+// or of what a sweep may still read, a tile computed twice or not at all, a pass without its DRAIN.
 void verify(const GemmPasses& plan);
 std::string print(const GemmPasses& plan);
 

@@ -66,17 +66,21 @@ class Cluster {
       if (inst.eoff + i >= kBankEntries) throw arch::UserError("a fill runs out of its bank");
       const std::uint64_t entry = std::uint64_t{inst.fbank} * kBankEntries + inst.eoff + i;
       if (entry >= side.l1) throw arch::UserError::make("entry {} of {} in L1", entry, side.l1);
+      if (read_[inst.sel].contains(entry))
+        throw arch::UserError::make("entry {} is overwritten while the sweep before may read it", entry);
       l1_[inst.sel][entry] = first + i;
     }
   }
 
-  void holds(unsigned number, std::uint32_t bank, std::uint32_t offset, std::uint64_t chunk) const {
+  void holds(unsigned number, std::uint32_t bank, std::uint32_t offset, std::uint64_t chunk) {
+    read_[number].clear();
     const Side& side = sides_[number];
     for (std::uint32_t i = 0; i < side.entries; ++i) {
       const std::uint64_t entry = std::uint64_t{bank} * kBankEntries + (offset + i) % kBankEntries;
       if (entry >= side.l1 || l1_[number][entry] != chunk * side.entries + i)
         throw arch::UserError::make("entry {} of L1 {} does not hold entry {} of chunk {}", entry,
                                     number == 0 ? "A" : "B", i, chunk);
+      read_[number].insert(entry);
     }
   }
 
@@ -99,12 +103,16 @@ class Cluster {
     if (sweeps_ < (drained_ + 1) * p.k_chunks) throw arch::UserError("a tile is drained before it is done");
     if (inst.n != p.gm * p.gn || inst.addr != result(at)) throw arch::UserError("a drain of another tile");
     ++drained_;
+    // It has waited for the sweeps before it, unless one of the next tile is among them.
+    if (sweeps_ == drained_ * p.k_chunks)
+      for (std::set<std::uint64_t>& side : read_) side.clear();
   }
 
   const GemmPasses& plan_;
   const ClusterTiles& owner_;
   Side sides_[2];
   std::vector<std::uint64_t> l1_[2];
+  std::set<std::uint64_t> read_[2];  // by the last sweep, which may still be at it
   std::size_t sweeps_ = 0, drained_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "arch/encoding/layout.h"
+#include "arch/formats/dtype.h"
 #include "arch/program/vector_place.h"
 #include "arch/program/vector_text.h"
 #include "compiler/base/text_reader.h"
@@ -66,6 +67,17 @@ Inst read_instruction(base::TextReader& in) {
 
 std::string comment(const std::string& text) { return text.empty() ? text : "  # " + text; }
 
+// What becomes of results that are too large for the format they are stored in.
+std::string store_note(const arch::ClusterInst& inst) {
+  const bool stores = inst.is(arch::ClusterOp::kDrain) || (inst.is(arch::ClusterOp::kGemm) && inst.emit != 0);
+  return stores ? arch::saturation_note(arch::kMatmulResultType, arch::NumberType::kFp16) : std::string();
+}
+std::string store_note(std::uint32_t word, const arch::VectorPlace& place) {
+  const arch::VectorWord w = arch::decode_vector_word(word);
+  if (place.constant() || place.stage() != 0 || w.opcode() != arch::VectorOpcode::kVst) return {};
+  return arch::saturation_note(arch::kLaneType, arch::number_type(static_cast<arch::VectorType>(w.dtype)));
+}
+
 class Printer {
  public:
   std::string run(const Program& program) {
@@ -101,7 +113,8 @@ class Printer {
   }
   void list(const std::vector<ClusterStep>& steps) {
     for (const ClusterStep& step : steps)
-      put("      {}{}\n", fields_text(step.inst), step.to_next ? " to_next" : "");
+      put("      {}{}{}\n", fields_text(step.inst), step.to_next ? " to_next" : "",
+          comment(store_note(step.inst)));
   }
   void list(const std::vector<VectorStep>& steps) {
     arch::VectorPlace place;
@@ -111,6 +124,8 @@ class Printer {
         const std::uint32_t next = i + 1 < steps.size() ? steps[i + 1].word : 0;
         if (steps[i].addr == 0) place = {};
         meaning = arch::vector_word_to_text(steps[i].word, place, {}, next);
+        if (const std::string note = store_note(steps[i].word, place); !note.empty())
+          meaning += fmt::format(" ({})", note);
         place.feed(steps[i].word);
       } else if (steps[i].is(arch::VectorOp::kDesc)) {
         meaning = arch::descriptor_field_to_text(steps[i]);

@@ -56,6 +56,7 @@ TEST(CompilerSec3, Names) {
   for (std::size_t i = 0; i < kNumberTypes; ++i)
     EXPECT_EQ(number_type(number_format(static_cast<NumberType>(i)).name), static_cast<NumberType>(i));
   EXPECT_EQ(number_type("int16"), kI16);
+  EXPECT_EQ(number_type("f32"), kFp32);
   EXPECT_EQ(number_type("int24"), std::nullopt);
   EXPECT_EQ(number_type("fp8"), std::nullopt);
   EXPECT_EQ(number_type(VectorType::kFp32), kFp32);
@@ -93,9 +94,13 @@ TEST(CompilerSec3, ConstantsThatCannotBeHeld) {
 TEST(CompilerSec3, AStoreSaysWhatItLoses) {
   EXPECT_EQ(saturation_note(kFp16, kE8m15), "");
   EXPECT_EQ(saturation_note(kE8m15, kFp32), "");
-  EXPECT_NE(saturation_note(kE8m15, kFp16).find("saturates at 65504"), std::string::npos);
-  EXPECT_NE(saturation_note(kFp16, kMxfp7).find("share one scale"), std::string::npos);
-  EXPECT_EQ(saturation_note(kAcc24, kE8m15), "acc24 to e8m15: rounds to 15 mantissa bits");
+  EXPECT_EQ(saturation_note(kAcc24, kE8m15), "");
+  EXPECT_EQ(saturation_note(kE8m15, kFp16), "saturates at 65504");
+  EXPECT_EQ(saturation_note(kFp32, kMxfp7), "saturates at 65504");
+  EXPECT_EQ(conversion_note(kFp16, kE8m15), "");
+  EXPECT_EQ(conversion_note(kAcc24, kE8m15), "acc24 to e8m15: rounds to 15 mantissa bits");
+  EXPECT_EQ(conversion_note(kFp16, kMxfp7), "fp16 to mxfp7: 32 values share one scale, each keeps 7 bits");
+  EXPECT_NE(conversion_note(kE8m15, kFp16).find("saturates at 65504; what is below"), std::string::npos);
 }
 
 }  // namespace

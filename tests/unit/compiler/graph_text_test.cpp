@@ -155,6 +155,7 @@ TEST(GraphText, ErrorsNameTheirPlace) {
            Broken{kMatmul, "in <32x64xf16> batched", "inn <32x64xf16>",
                   "t:2:13: a role is in, out, temp or table"},
            Broken{kMatmul, "<32x64xf16>", "<32x64>", "t:2:17: the type of a tensor"},
+           Broken{kMatmul, "<32x64xf16>", "<32x64xf32>", "t:2:17: a tensor of fp32: tensors are f16"},
            Broken{kMatmul, "buffer %b in", "buffer %a in", "t:3:10: buffer %a is already declared"},
            Broken{kMatmul, "%a[%i,", "%z[%i,", "t:8:14: buffer %z is not declared"},
            Broken{kMatmul, "%a[%i,", "%a[%i +,", "t:8:17: column 5 of index"},

@@ -20,7 +20,7 @@ constexpr std::string_view kFused = R"(program @fused {
       fill addr 0x80100800 n 4 fbank 1
       fill addr 0x80101800 n 4 sel 1 eoff 8 fbank 1
       gemm acc 1 gm 4 gn 4 boff 8 abank 1 bbank 1
-      drain n 16 dflags 0x1 to_next
+      drain n 16 dflags 0x1 to_next  # saturates at 65504
     }
   }
   stage VC waits {
@@ -47,7 +47,7 @@ constexpr std::string_view kCopy = R"(      imem word 0xd0000000  # VSETI S0, in
       imem addr 3 word 0xe8000000  # VFILL A0, 0
       imem addr 4 word 0xe0000000  # VBAR
       imem addr 5 word 0xa1400000  # VLD.fp16 v0, A2
-      imem addr 6 word 0xa9400008  # VST.fp16 v0, A2, 8
+      imem addr 6 word 0xa9400008  # VST.fp16 v0, A2, 8 (saturates at 65504)
       imem addr 7 word 0xf0200008  # VDRAIN A1, 8
       imem addr 8 word 0xf8000000  # VHALT
       desc fld 1 value 0x200008  # A0.dim0=(32,8)
