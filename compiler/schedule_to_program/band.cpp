@@ -131,6 +131,10 @@ BandSource Band::source_of(const Chain& statement, std::uint32_t number) {
   BandOperand operand{leaf.stretch.buffer, at(leaf), leaf.period, leaf.take, leaf.whole};
   if (leaf.kind == Leaf::Kind::kConstant) {
     operand = {*leaf.array, 0, 0, 0, false};
+  } else if (operand.whole && schedule_.policy == schedule::Policy::kBest && statement.span <= operand.take) {
+    // Read once only: instances begin where the buffer begins.
+    operand.period = operand.take = 0;
+    operand.whole = false;
   } else if (operand.period == 0) {
     // What the latest earlier statement of the run made stays in a register.
     for (std::size_t s = final_chain_.size(); s-- > 0;)

@@ -57,6 +57,16 @@ TEST(Compiler18Runs, FoldsEndWithTheirRows) {
   EXPECT_EQ(runs(vector_steps(m.lowered())), 1u);  // padding is not folded
 }
 
+TEST(Compiler18Runs, AnInstanceBehindTheEnd) {
+  Maker m;
+  const auto x = m.buffer(1024), y = m.buffer(1024);
+  m.chains({chain(y, LaneOp::kNeg, {memory(x)}, 0)});
+  EXPECT_EQ(runs(vector_steps(m.lowered())), 0u);
+  EXPECT_FALSE(vector_steps(m.lowered()).empty());  // the reference loads it all the same
+  m.schedule().policy = Policy::kBest;
+  EXPECT_TRUE(vector_steps(m.lowered()).empty());
+}
+
 TEST(Compiler18Runs, AWalkHas256WordsAtMost) {
   Maker m;
   const auto y = m.buffer(5120);
@@ -87,6 +97,7 @@ TEST(Compiler18Runs, SpreadsOverSeveralRuns) {
   EXPECT_EQ(starts(16384, 4096, 128, false), (Starts{0, 4096, 8192, 12288}));
   EXPECT_EQ(starts(16384, 8192, 8192, true), (Starts{0, 4096, 0, 4096}));
   EXPECT_EQ(starts(8192, 256, 256, true), (Starts{0, 0}));
+  EXPECT_EQ(starts(960, 960, 960, true), (Starts{0}));  // once: no matter that it is no whole steps
 }
 
 // A spread of a result is no register that is handed on: its fill would come before the store.
