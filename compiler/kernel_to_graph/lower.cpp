@@ -130,7 +130,8 @@ class Lowering {
     if (access.view.kind == l4::View::Kind::kTaps) {
       // Column chunk s is (tap, channel block); the tap shifts the rows, the block picks a plane (section
       // 20).
-      const std::int64_t wide = shape[1] + 2, plane = (shape[0] + 2) * wide, blocks = shape[2] / 32;
+      const std::int64_t wide = shape[1] + 2, blocks = shape[2] / 32;
+      const std::int64_t plane = ((shape[0] + 2) * wide + 3) / 4 * 4;  // whole entries
       const Index s = access.index[1], tap = floordiv(s, blocks);
       made.chunk = 0;
       made.chunks = 1;

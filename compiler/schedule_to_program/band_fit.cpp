@@ -81,7 +81,15 @@ void Band::choose_steps() {
                     fmt::format("take a multiple of {} that divides the period", kLanes));
   }
   if (!row_ && !spread) {
-    chunks_ = std::clamp<std::uint64_t>(ceil_div(span_, kLongestVector), 1, kMostChunks);
+    const std::uint64_t steps = std::max<std::uint64_t>(1, ceil_div(span_, kLongestVector));
+    chunks_ = std::min<std::uint64_t>(steps, kMostChunks);
+    // As many steps as fit, and with so many RUNs as few as possible behind the end.
+    if (schedule_.policy == schedule::Policy::kBest)
+      for (std::uint64_t most = chunks_; most >= 1; --most)
+        if (const std::uint64_t even = ceil_div(steps, ceil_div(steps, most)); fits(even)) {
+          chunks_ = even;
+          break;
+        }
     require(chunks_);
     return;
   }

@@ -182,6 +182,36 @@ TEST(Compiler18Best, StoresEndWithTheResult) {
   EXPECT_EQ(vector_steps(best, 1)[1].word, 128u);
 }
 
+TEST(Compiler18Best, RunsOfEvenLength) {
+  Maker m(Policy::kBest);
+  const auto x = m.buffer(1792), y = m.buffer(1792);
+  m.chains({chain(y, LaneOp::kNeg, {memory(x)}, 1792)});
+  // 14 steps are 7 and 7, not 8 and 6 with two of them behind the end. Descriptor 0 fills.
+  const auto fills = [&] {
+    std::vector<std::uint64_t> bounds;
+    for (const auto& step : vector_steps(m.lowered()))
+      if (step.is(arch::VectorOp::kDesc) && step.ad == 0 && step.fld == 1)
+        bounds.push_back(step.value & 0xFFFF);
+    return bounds;
+  };
+  EXPECT_EQ(fills(), std::vector<std::uint64_t>{7 * 8});
+  EXPECT_EQ(runs(vector_steps(m.lowered())), 2u);
+  m.schedule().policy = Policy::kCompat;
+  EXPECT_EQ(fills(), std::vector<std::uint64_t>{8 * 8});
+}
+
+// Six arrays of eight steps are 384 words of L1, which can't be used; of five they are 240.
+TEST(Compiler18Best, FewerStepsWhereL1IsFull) {
+  Maker m;
+  const auto x = m.buffer(1280);
+  std::vector<Chain> statements;
+  for (int i = 0; i < 5; ++i) statements.push_back(chain(m.buffer(1280), LaneOp::kNeg, {memory(x)}, 1280));
+  m.chains(statements);
+  EXPECT_EQ(runs(vector_steps(m.lowered())), 4u);  // two programs
+  m.schedule().policy = Policy::kBest;
+  EXPECT_EQ(runs(vector_steps(m.lowered())), 2u);
+}
+
 TEST(Compiler18Best, PartsThatEndInsideAMemoryWord) {
   Maker m(Policy::kBest);
   const auto x = m.buffer(200), y = m.buffer(200);
