@@ -9,14 +9,18 @@
 namespace ktpu::cost {
 
 Dram::Dram(const DramCost& cost, const PathCost& path, Ledger& ledger)
-    : cost_(cost), path_(path), ledger_(ledger), words_per_beat_(cost.bus_bits / arch::kPayloadBits) {
+    : cost_(cost),
+      path_(path),
+      ledger_(ledger),
+      words_per_beat_(cost.bus_bits / arch::kPayloadBits),
+      there_(path.crossing.cycles(1, cost.fabric_per_cycle)),
+      back_(path.crossing.cycles(cost.fabric_per_cycle, 1)) {
   banks_.resize(cost.banks);
 }
 
 Cycles Dram::scaled(Cycles cycles) const {
-  return cost_.fabric_per_cycle == 1
-             ? cycles
-             : static_cast<Cycles>(std::ceil(static_cast<double>(cycles) * cost_.fabric_per_cycle));
+  return cost_.fabric_per_cycle == 1 ? cycles
+                                     : std::llround(static_cast<double>(cycles) * cost_.fabric_per_cycle);
 }
 
 Cycles Dram::gaps(const std::vector<Cycles>& list, Cycles beats) const {
@@ -56,16 +60,18 @@ Cycles Dram::bus(Cycles from, Cycles beats) {
 
 Moment Dram::read(Moment a, std::uint64_t addr, unsigned words) {
   const Cycles n = beats(addr, words);
-  const Moment asked = ledger_.after(a, path_.address, Cause::kPort);
+  const Moment asked = ledger_.after(a, path_.grant + there_, Cause::kPort);
   const Moment accepted = cost_.in_flight == 1 ? latest(asked, read_free_) : asked;
   const Cycles latency = banks_.empty() ? scaled(cost_.first_read_beat) : bank_latency(addr, accepted.t, n);
   const Cycles first = accepted.t + latency;
-  const Cycles done = banks_.empty() ? first + scaled(n - 1 + gaps(cost_.read_gaps, n)) : bus(first, n);
+  const Cycles done = banks_.empty()
+                          ? accepted.t + scaled(cost_.first_read_beat + n - 1 + gaps(cost_.read_gaps, n))
+                          : bus(first, n);
   const Moment last = ledger_.after(accepted, done - accepted.t, Cause::kDram);
   read_free_ = ledger_.after(last, scaled(1), Cause::kDram);
   // A word a cycle comes back, the words of the last beat not before it.
-  const Cycles come = std::max(first + path_.read_return, return_free_) + words - 1;
-  const Cycles behind = last.t + path_.read_return + std::min<Cycles>(words, words_per_beat_) - 1;
+  const Cycles come = std::max(first + back_, return_free_) + words - 1;
+  const Cycles behind = last.t + back_ + std::min<Cycles>(words, words_per_beat_) - 1;
   const Cycles back = std::max(come, behind);
   return_free_ = back + 1;
   last_handshake_ = latest(last_handshake_, last);
@@ -77,9 +83,9 @@ Moment Dram::read(Moment a, std::uint64_t addr, unsigned words) {
 
 Moment Dram::write(Moment a, std::uint64_t addr, unsigned words) {
   const Cycles n = beats(addr, words);
-  const Moment asked = ledger_.after(a, path_.address, Cause::kPort);
+  const Moment asked = ledger_.after(a, path_.grant + there_, Cause::kPort);
   const Moment accepted = cost_.in_flight == 1 ? latest(asked, write_free_) : asked;
-  const Moment sent = ledger_.after(a, path_.write_data + words - 1, Cause::kPort);
+  const Moment sent = ledger_.after(a, path_.write_data + there_ + words - 1, Cause::kPort);
   Cycles taken = accepted.t + scaled(cost_.first_write_beat + n - 1 + gaps(cost_.write_gaps, n));
   if (!banks_.empty()) taken = bus(accepted.t + bank_latency(addr, accepted.t, n) - scaled(cost_.row_hit), n);
   const Moment last = latest(sent, ledger_.after(accepted, taken - accepted.t, Cause::kDram));
@@ -90,7 +96,7 @@ Moment Dram::write(Moment a, std::uint64_t addr, unsigned words) {
   ++books_.write_bursts;
   books_.written_words += words;
   books_.write_busy += write_free_.t - accepted.t;
-  return ledger_.after(response, path_.write_response, Cause::kPort);
+  return ledger_.after(response, back_ + path_.write_response, Cause::kPort);
 }
 
 }  // namespace ktpu::cost

@@ -49,6 +49,7 @@ class Dram {
   const PathCost& path_;
   Ledger& ledger_;
   Cycles words_per_beat_;
+  Cycles there_, back_;  // clock crossings
   std::vector<Bank> banks_;
   Moment read_free_, write_free_;
   Cycles return_free_ = 0;  // the read return carries one word a cycle

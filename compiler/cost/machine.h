@@ -39,11 +39,22 @@ struct DispatchCost {
   bool operator==(const DispatchCost&) const = default;
 };
 
-// Routers and links (fabric.md sections 1.2, 7.3, 12, 13).
+// An asynchronous FIFO, from write to readable (fabric.md section 1.2).
+struct CrossingCost {
+  double write = 1;         // cycles of the writing clock
+  double sync = 3;          // synchronisation, cycles of the reading clock, both clocks being one
+  double sync_apart = 2.5;  // the same for two clocks: 2 to 3
+  double read = 4;          // cycles of the reading clock
+  // For clocks whose cycles take so many cycles of the fabric's, in those.
+  Cycles cycles(double writer, double reader) const;
+  bool operator==(const CrossingCost&) const = default;
+};
+
+// Routers and links (fabric.md sections 7.3, 12, 13).
 struct FabricCost {
-  Cycles hop = 5;       // through one router
-  Cycles adapter = 1;   // staging adapter, unit to router
-  Cycles crossing = 8;  // clock crossing on a local link, each direction; fabric.md 1.2
+  Cycles hop = 5;      // through one router
+  Cycles adapter = 1;  // staging adapter, unit to router
+  CrossingCost crossing;
   bool operator==(const FabricCost&) const = default;
 };
 
@@ -65,14 +76,15 @@ struct PortCost {
   bool operator==(const PortCost&) const = default;
 };
 
-// From the ports to the DRAM's own bus and back (memory.md sections 7.3 and 4.5).
+// From the ports to the DRAM's own bus and back, beside the clock crossings there (memory.md sections 7.3 and
+// 4.5).
 struct PathCost {
-  Cycles address = 10;        // address valid at the port to the DRAM bus
-  Cycles read_return = 8;     // DRAM beat to the first internal beat
+  Cycles grant = 2;           // address valid at the port to pushed into the address FIFO
   Cycles port_skid = 1;       // internal beat to taken by the port
-  Cycles write_data = 14;     // write address valid at the port to the first packed beat on the DRAM bus
-  Cycles write_response = 9;  // DRAM response to the port's
+  Cycles write_data = 6;      // write address valid at the port to the first beat taken
+  Cycles write_response = 1;  // response out of its FIFO to the port's
   Cycles ack = 1;             // the port's response to the acknowledgement on the wire; memory.md 4.5
+  CrossingCost crossing;
   bool operator==(const PathCost&) const = default;
 };
 

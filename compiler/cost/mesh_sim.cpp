@@ -76,9 +76,12 @@ MeshSim::Ways MeshSim::ways(const UnitCost& unit) const {
 }
 
 Cycles MeshSim::leaving(const UnitCost& unit) const {
-  return (unit.adapter ? cost_.fabric.adapter : 0) + (unit.crossing ? cost_.fabric.crossing : 0);
+  return (unit.adapter ? cost_.fabric.adapter : 0) +
+         (unit.crossing ? cost_.fabric.crossing.cycles(unit.fabric_per_cycle, 1) : 0);
 }
-Cycles MeshSim::entering(const UnitCost& unit) const { return unit.crossing ? cost_.fabric.crossing : 0; }
+Cycles MeshSim::entering(const UnitCost& unit) const {
+  return unit.crossing ? cost_.fabric.crossing.cycles(1, unit.fabric_per_cycle) : 0;
+}
 
 std::uint32_t MeshSim::keep(const Message& message) {
   if (free_messages_.empty()) {

@@ -16,22 +16,25 @@ void Port::arrive(const Message& message) {
   serve(message.at.t);
 }
 
+void Port::select(Cycles cycle) {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    std::deque<Message>& input = inputs_[(static_cast<std::size_t>(cycle) + i) % inputs_.size()];
+    if (input.empty()) continue;
+    offered_ = input.front();
+    input.pop_front();
+    return;
+  }
+}
+
 void Port::pump(Moment why) {
-  for (bool again = true; again;) {
-    again = false;
-    for (unsigned i = 0; i < inputs_.size(); ++i) {
-      const unsigned input = (next_input_ + i) % static_cast<unsigned>(inputs_.size());
-      if (inputs_[input].empty()) continue;
-      const Message& head = inputs_[input].front();
-      const bool memory = head.kind != Message::Kind::kSignal && head.kind != Message::Kind::kPass;
-      if (memory && blocked()) continue;
-      const Message message = head;
-      inputs_[input].pop_front();
-      next_input_ = input + 1;
-      admit(message, latest(message.at, why));
-      again = true;
-      break;
-    }
+  for (Cycles cycle = why.t;; ++cycle) {
+    if (!offered_) select(cycle);
+    if (!offered_) return;
+    const bool agent = offered_->kind == Message::Kind::kSignal || offered_->kind == Message::Kind::kPass;
+    if (!agent && blocked()) return;
+    const Message message = *offered_;
+    offered_.reset();
+    admit(message, latest(message.at, why));
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "compiler/cost/dram.h"
@@ -54,6 +55,8 @@ class Port {
   void admit(const Message& message, Moment at);
   // Takes what may come in; `why`: the moment that made room.
   void pump(Moment why);
+  // The next to be offered; the router's pointer runs free (fabric.md section 7.2).
+  void select(Cycles cycle);
   void serve(Cycles now);
   bool start_read(Cycles now, Cycles& wake);
   bool start_write(Cycles now, Cycles& wake);
@@ -67,7 +70,7 @@ class Port {
   EventQueue& events_;
   Client& client_;
   std::array<std::deque<Message>, 5> inputs_;
-  unsigned next_input_ = 0;
+  std::optional<Message> offered_;  // in the router's output register
   std::deque<Message> reads_, writes_, ready_;
   unsigned write_flits_ = 0, slots_ = 0;
   bool streaming_ = false, releasing_ = false;

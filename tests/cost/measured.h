@@ -13,7 +13,7 @@
 namespace ktpu::cost_test {
 
 struct Case {
-  std::string set;     // "live", "programs", "knobs"
+  std::string set;     // "live", "programs", "schedules"
   std::string family;  // cases of one family are ranked against each other
   std::string name;
   topo::Machine machine;
@@ -39,6 +39,9 @@ Measured measure(const Case& c);
 // programs (vectors/programs) that end.
 std::vector<Case> live_cases(const std::string& folder);
 std::vector<Case> program_cases(const std::string& folder);
+// Kernels of the library with random shapes, each compiled with several random settings of gm, gn, nk, part,
+// fuse and regrid; those of one kernel, shape and machine are a family.
+std::vector<Case> schedule_cases(std::size_t families, std::size_t schedules, std::uint64_t seed);
 
 double median_error(const std::vector<Measured>& rows, const std::string& set);  // of |error|; "" = all
 std::string error_table(const std::vector<Measured>& rows);

@@ -17,50 +17,56 @@ constexpr std::size_t kPairs = 200;
 constexpr double kApart = 0.10;
 constexpr double kRanked = 0.95;
 constexpr std::uint64_t kSeed = 20260731;
+constexpr std::size_t kFamilies = 72, kSchedules = 6;
 
-const std::vector<Measured>& rows() {
-  static const std::vector<Measured> all = [] {
-    std::vector<Measured> measured;
-    const char* folder = std::getenv("KTPU_VECTORS");
-    const std::string root = folder != nullptr ? folder : KTPU_SOURCE_DIR "/../shared/vectors";
-    if (!std::filesystem::exists(root)) return measured;
-    for (const auto& cases : {live_cases(root + "/compiler/live"), program_cases(root + "/programs")})
-      for (const Case& c : cases) measured.push_back(measure(c));
-    if (std::getenv("KTPU_COST_TABLE") != nullptr) fmt::print("{}", error_table(measured));
-    double model = 0, run = 0;
-    for (const Measured& m : measured) {
-      model += m.model_seconds;
-      run += m.run_seconds;
-    }
-    fmt::print("{} programs: modelled in {:.3f} s, run in {:.3f} s\n", measured.size(), model, run);
-    return measured;
-  }();
-  return all;
+std::vector<Measured> measure_all(const std::vector<Case>& cases) {
+  std::vector<Measured> rows;
+  rows.reserve(cases.size());
+  double model = 0, run = 0;
+  for (const Case& c : cases) {
+    rows.push_back(measure(c));
+    model += rows.back().model_seconds;
+    run += rows.back().run_seconds;
+  }
+  if (std::getenv("KTPU_COST_TABLE") != nullptr) fmt::print("{}", error_table(rows));
+  fmt::print("{} programs: modelled in {:.3f} s, run in {:.3f} s\n", rows.size(), model, run);
+  return rows;
 }
 
-class Accuracy : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (rows().empty()) GTEST_SKIP() << "no recorded files; set KTPU_VECTORS";
-  }
-};
-
-TEST_F(Accuracy, MedianErrorIsSmall) {
-  for (const std::string set : {"live", "programs", ""}) {
-    const double median = median_error(rows(), set);
-    fmt::print("median |error| of {}: {:.3f} %\n", set.empty() ? "all" : set, 100 * median);
-    EXPECT_LE(median, kMedian) << set;
-  }
-  fmt::print("the worst ten\n{}", worst(rows(), 10));
+void expect_small(const std::vector<Measured>& rows, const std::string& set) {
+  const double median = median_error(rows, set);
+  fmt::print("median |error| of {}: {:.3f} %\n", set.empty() ? "all" : set, 100 * median);
+  EXPECT_LE(median, kMedian) << set;
 }
 
-TEST_F(Accuracy, FamiliesAreRanked) {
-  const Ranking r = rank(rows(), kPairs, kApart, kSeed);
+void expect_ranked(const std::vector<Measured>& rows) {
+  const Ranking r = rank(rows, kPairs, kApart, kSeed);
   fmt::print("seed {}: {} of {} pairs ranked rightly (of {} possible)\n", r.seed, r.right, r.pairs,
              r.possible);
   for (const std::string& wrong : r.wrong) fmt::print("  {}\n", wrong);
   ASSERT_GE(r.pairs, kPairs);
   EXPECT_GE(static_cast<double>(r.right), kRanked * static_cast<double>(r.pairs));
+}
+
+TEST(CostModel, RecordedProgramsAreNear) {
+  const char* folder = std::getenv("KTPU_VECTORS");
+  const std::string root = folder != nullptr ? folder : KTPU_SOURCE_DIR "/../shared/vectors";
+  if (!std::filesystem::exists(root)) GTEST_SKIP() << "no recorded files; set KTPU_VECTORS";
+  std::vector<Case> cases = live_cases(root + "/compiler/live");
+  for (Case& c : program_cases(root + "/programs")) cases.push_back(std::move(c));
+  const std::vector<Measured> rows = measure_all(cases);
+  expect_small(rows, "live");
+  expect_small(rows, "programs");
+  expect_small(rows, "");
+  fmt::print("the worst ten\n{}", worst(rows, 10));
+  expect_ranked(rows);
+}
+
+TEST(CostModel, SchedulesOfOneKernelAreRanked) {
+  const std::vector<Measured> rows = measure_all(schedule_cases(kFamilies, kSchedules, kSeed));
+  expect_small(rows, "schedules");
+  fmt::print("the worst ten\n{}", worst(rows, 10));
+  expect_ranked(rows);
 }
 
 }  // namespace
