@@ -81,7 +81,6 @@ void Cluster::fill(const Held& held, Moment v) {
     request.addr = inst.addr;
     request.count = static_cast<std::uint16_t>(wanted_);
     request.quant = inst.preq == 0;
-    request.words = 4;
     request.peers = static_cast<std::uint8_t>(count);
     for (unsigned i = 0; i < count; ++i) request.peer[i] = static_cast<std::uint8_t>(peers[i]);
     mesh_.request(index_, request,

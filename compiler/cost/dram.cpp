@@ -87,9 +87,12 @@ Moment Dram::write(Moment a, std::uint64_t addr, unsigned words) {
   const Moment accepted = cost_.in_flight == 1 ? latest(asked, write_free_) : asked;
   const Moment sent = ledger_.after(a, path_.write_data + there_ + words - 1, Cause::kPort);
   Cycles taken = accepted.t + scaled(cost_.first_write_beat + n - 1 + gaps(cost_.write_gaps, n));
-  if (!banks_.empty()) taken = bus(accepted.t + bank_latency(addr, accepted.t, n) - scaled(cost_.row_hit), n);
+  if (!banks_.empty()) taken = bus(std::max(accepted.t, sent.t - (n - 1)), n);
   const Moment last = latest(sent, ledger_.after(accepted, taken - accepted.t, Cause::kDram));
-  const Moment response = ledger_.after(last, scaled(cost_.write_response), Cause::kDram);
+  // A bank works once the last beat is there; the response waits for it.
+  Cycles answer = scaled(cost_.write_response);
+  if (!banks_.empty()) answer = std::max(answer, bank_latency(addr, last.t, n));
+  const Moment response = ledger_.after(last, answer, Cause::kDram);
   write_free_ = ledger_.after(response, scaled(1), Cause::kDram);
   last_write_beat_ = latest(last_write_beat_, last);
   last_handshake_ = latest(last_handshake_, response);

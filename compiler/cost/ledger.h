@@ -23,14 +23,15 @@ enum class Cause : std::uint8_t {
   kCluster,         // sweeps and their pipeline
   kClusterDrain,    // write-back of a cluster
   kClusterControl,  // its sequencer
-  kVectorLanes,     // beats, and waiting for their results
+  kVectorLanes,     // beats
+  kVectorPipe,      // waits for results, and for an empty pipe
   kVectorMoves,     // L1 to registers and back, words to and from memory
   kVectorControl,   // fetches, scalars, modes
   kPort,            // memory ports and the path to the DRAM
   kDram,            // the DRAM itself
   kQuiet,           // the host waits until memory is quiet
 };
-inline constexpr std::size_t kCauses = 13;
+inline constexpr std::size_t kCauses = 14;
 std::string_view cause_name(Cause cause);
 
 struct Moment {

@@ -31,7 +31,6 @@ struct HostCost {
 
 // The control agent (orchestrator.md sections 5 and 6).
 struct DispatchCost {
-  Cycles run_visible = 2;     // W beat of PROG_KICK to run = 1
   Cycles first_flit = 11;     // W beat of PROG_KICK to flit 0 on the agent's output
   Cycles flit = 5;            // flit to flit
   Cycles run_clear = 7;       // W beat of PROG_KICK to run = 0, of a program of one flit

@@ -141,9 +141,10 @@ bool Port::start_read(Cycles now, Cycles& wake) {
 
 // Entry i of a run: its burst, and when the next one's address is valid (section 4.3).
 void Port::entry(Moment address) {
-  const unsigned bytes = run_.quant ? cost_.entry_bytes : run_.words * arch::kWordBytes;
-  const Cycles emitting = Cycles{run_.words} * (1 + run_.peers);
-  const Cycles period = std::max(run_.quant ? cost_.quant_period : run_.words + cost_.raw_gap, emitting + 1);
+  const unsigned bytes = run_.quant ? cost_.entry_bytes : cost_.packed_bytes;
+  const Cycles words = cost_.packed_bytes / arch::kWordBytes;  // of an entry on the wire
+  const Cycles emitting = words * (1 + run_.peers);
+  const Cycles period = std::max(run_.quant ? cost_.quant_period : words + cost_.raw_gap, emitting + 1);
   Moment taken = dram_.read(address, run_.addr + std::uint64_t{entry_} * bytes, bytes / arch::kWordBytes);
   if (entry_ != 0) taken = latest(taken, ledger_.after(emitted_, period, Cause::kPort));
   emitted_ = taken;
@@ -154,7 +155,7 @@ void Port::entry(Moment address) {
   }
   const Moment first = ledger_.after(taken, run_.quant ? cost_.quant_emit : cost_.raw_emit, Cause::kPort);
   for (unsigned d = 0; d <= run_.peers; ++d)
-    client_.answered(run_, d, ledger_.after(first, Cycles{run_.words} * (d + 1) - 1, Cause::kPort));
+    client_.answered(run_, d, ledger_.after(first, words * (d + 1) - 1, Cause::kPort));
   read_free_ = ledger_.after(first, emitting, Cause::kPort);
   streaming_ = false;
   books_.read_busy += read_free_.t - run_began_.t;

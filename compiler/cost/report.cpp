@@ -73,6 +73,8 @@ std::string_view cause_name(Cause cause) {
       return "cluster control";
     case Cause::kVectorLanes:
       return "vector lanes";
+    case Cause::kVectorPipe:
+      return "vector pipe";
     case Cause::kVectorMoves:
       return "vector moves";
     case Cause::kVectorControl:

@@ -96,11 +96,11 @@ class VectorCore final : public Unit {
   arch::VectorMode mode_ = arch::VectorMode::kFlat;
 
   bool running_ = false, waiting_ = false, outstanding_ = false;
-  Moment zero_;                   // kernel cycle 0
-  Moment sync_;                   // the last cycle that became a moment,
-  Cycles synced_ = 0;             // and its number
-  Cycles lanes_ = 0, moves_ = 0;  // spent on them since
-  Cycles fetch_ = 0;              // F of the next instruction
+  Moment zero_;                              // kernel cycle 0
+  Moment sync_;                              // the last cycle that became a moment,
+  Cycles synced_ = 0;                        // and its number
+  Cycles lanes_ = 0, pipe_ = 0, moves_ = 0;  // spent on them since
+  Cycles fetch_ = 0;                         // F of the next instruction
   unsigned pc_ = 0;
   std::uint64_t executed_ = 0;
   Cycles last_beat_ = 0;

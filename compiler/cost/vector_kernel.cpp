@@ -22,7 +22,7 @@ constexpr std::uint64_t kEndless = 4'000'000;  // instructions of one kernel
 void VectorCore::begin(Moment zero, unsigned pc) {
   running_ = true;
   zero_ = sync_ = zero;
-  synced_ = lanes_ = moves_ = 0;
+  synced_ = lanes_ = pipe_ = moves_ = 0;
   pc_ = pc;
   fetch_ = cost_.first_execute - cost_.fetch;
   last_beat_ = kLongAgo;
@@ -36,12 +36,15 @@ void VectorCore::begin(Moment zero, unsigned pc) {
 // What was not beats or moves since the last moment was control.
 Moment VectorCore::moment(Cycles c) {
   const Cycles span = std::max<Cycles>(c - synced_, 0);
-  const Cycles lanes = std::min(lanes_, span), moves = std::min(moves_, span - lanes);
-  sync_ = spend(sync_, span - lanes - moves, Cause::kVectorControl);
+  const Cycles lanes = std::min(lanes_, span);
+  const Cycles pipe = std::min(pipe_, span - lanes);
+  const Cycles moves = std::min(moves_, span - lanes - pipe);
+  sync_ = spend(sync_, span - lanes - pipe - moves, Cause::kVectorControl);
   if (lanes != 0) sync_ = spend(sync_, lanes, Cause::kVectorLanes);
+  if (pipe != 0) sync_ = spend(sync_, pipe, Cause::kVectorPipe);
   if (moves != 0) sync_ = spend(sync_, moves, Cause::kVectorMoves);
   synced_ += span;
-  lanes_ = moves_ = 0;
+  lanes_ = pipe_ = moves_ = 0;
   return sync_;
 }
 
@@ -88,7 +91,7 @@ bool VectorCore::execute(const VectorWord& w, Cycles e) {
       return true;
     case VectorOpcode::kVsetmode: {
       const Cycles free = pipe_empty(e);
-      lanes_ += free - e;
+      pipe_ += free - e;
       mode_ = static_cast<VectorMode>(w.va & 3);
       fetch_ = free + 1;
       return true;
@@ -160,7 +163,8 @@ void VectorCore::arithmetic(const VectorWord& head, Cycles e) {
   last_beat_ = first + beats - 1;
   if (!compare && (cost_.scoreboard == 0 || beats < cost_.scoreboard))
     ready_[tail.vd] = last_beat_ + cost_.ready + cost_.alu * depth;
-  lanes_ += first - from + beats;
+  pipe_ += first - from;
+  lanes_ += beats;
   books_.compute += clock_.fabric(beats);
   fetch_ = first + beats + 1;
 }
@@ -177,14 +181,15 @@ void VectorCore::reduce(const VectorWord& w, Cycles e) {
   if (kind == ReduceKind::kExpsum) ready_[w.vb] = last + cost_.ready + cost_.alu;
   last_beat_ = std::max(last + 2, last + cost_.pipe);
   fetch_ = last_beat_ + cost_.reduce_tail;
-  lanes_ += fetch_ - e - 1;
+  lanes_ += beats + 1;
+  pipe_ += fetch_ - e - 1 - (beats + 1);
   books_.compute += clock_.fabric(beats + 1);
 }
 
 // Moves between L1 and registers wait until the lanes are empty.
 void VectorCore::move(Cycles e, Cycles cycles) {
   const Cycles free = pipe_empty(e);
-  lanes_ += free - e;
+  pipe_ += free - e;
   moves_ += cost_.move_base + cycles;
   books_.drain += clock_.fabric(cost_.move_base + cycles);
   fetch_ = free + cost_.move_base + cycles;
@@ -238,7 +243,7 @@ void VectorCore::drain(const VectorWord& w, Cycles e) {
 void VectorCore::halt(Cycles w) {
   const Cycles test = fetch_ + cost_.fetch + 1;
   wait_landed(test);
-  lanes_ += std::max<Cycles>(0, w - std::max(test, landed_));
+  pipe_ += std::max<Cycles>(0, w - std::max(test, landed_));
   const Moment done = moment(w + cost_.halt + 1);
   books_.busy += done.t - zero_.t;
   running_ = false;

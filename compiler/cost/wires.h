@@ -19,7 +19,7 @@ struct Message {
   bool quant = false;   // kEntries: through the quantiser
   bool answer = false;  // kPlain: the requester wants to know when this one is answered
   std::uint8_t flits = 1;
-  std::uint8_t words = 1;  // kWrite: data flits; kEntries: words of an entry on the wire
+  std::uint8_t words = 1;  // kWrite: data flits
   std::uint8_t peers = 0;  // kEntries: further destinations
   std::uint8_t input = 0;  // of the port's router
   std::uint8_t peer[3] = {0, 0, 0};

@@ -82,6 +82,16 @@ arch::Program whole_program(const check::ImportedProgram& imported, const json& 
   return out;
 }
 
+// First kick to the last completion or write beat.
+std::optional<std::int64_t> recorded_cycles(const json& file) {
+  const json& cycles = file.at("cycles");
+  if (!cycles["first_kick"].is_number() || !cycles["last_completion"].is_number()) return std::nullopt;
+  std::int64_t last = cycles["last_completion"];
+  if (cycles["last_dram_write_beat"].is_number())
+    last = std::max(last, cycles["last_dram_write_beat"].get<std::int64_t>());
+  return last - cycles["first_kick"].get<std::int64_t>() + 1;
+}
+
 }  // namespace
 
 double Measured::error() const { return ratio(machine_model, machine_run); }
@@ -92,6 +102,7 @@ Measured measure(const Case& c) {
   m.set = c.set;
   m.family = c.family;
   m.name = c.name;
+  m.recorded = c.recorded;
   const cost::CostMachine machine = apps::cost_machine(c.machine);
   double start = cpu_seconds();
   const cost::Report report = cost::estimate(c.program, machine);
@@ -122,7 +133,7 @@ std::vector<Case> live_cases(const std::string& folder) {
     check::LiveProgram live = check::import_live(file);
     cases.push_back({"live", path.parent_path().filename().string(),
                      fmt::format("live/{}/{}", path.parent_path().filename().string(), path.stem().string()),
-                     std::move(live.machine), std::move(live.program)});
+                     std::move(live.machine), std::move(live.program), std::nullopt});
   });
   return cases;
 }
@@ -137,7 +148,7 @@ std::vector<Case> program_cases(const std::string& folder) {
     const std::string machine = path.parent_path().parent_path().filename().string();
     cases.push_back({"programs", fmt::format("{} {}", machine, family),
                      fmt::format("{}/{}/{}", machine, family, path.stem().string()), imported.machine,
-                     whole_program(imported, file)});
+                     whole_program(imported, file), recorded_cycles(file)});
   });
   return cases;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,14 @@ struct Case {
   std::string name;
   topo::Machine machine;
   arch::Program program;
+  std::optional<std::int64_t> recorded;  // machine cycles in the file, of the reference's RTL
 };
 
 struct Measured {
   std::string set, family, name;
   std::int64_t machine_run = 0, total_run = 0;      // cycles, by the simulator
   std::int64_t machine_model = 0, total_model = 0;  // by the cost model
+  std::optional<std::int64_t> recorded;
   double model_seconds = 0, run_seconds = 0;
   std::uint64_t events = 0;
   cost::Cause limiter = cost::Cause::kHost;

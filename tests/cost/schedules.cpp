@@ -149,7 +149,7 @@ std::vector<Case> schedule_cases(std::size_t families, std::size_t schedules, st
         const driver::Compiled compiled = driver::compile(definition, shapes, knobs, target, options);
         if (!seen.insert(text(knobs, options)).second) continue;
         cases.push_back({"schedules", family, fmt::format("{}{}", family, text(knobs, options)), machine,
-                         driver::program_file(compiled, target)});
+                         driver::program_file(compiled, target), std::nullopt});
       } catch (const base::Refusal&) {
         // not every setting is taken
       } catch (const arch::UserError& error) {

@@ -55,6 +55,13 @@ TEST(CostModel, RecordedProgramsAreNear) {
   std::vector<Case> cases = live_cases(root + "/compiler/live");
   for (Case& c : program_cases(root + "/programs")) cases.push_back(std::move(c));
   const std::vector<Measured> rows = measure_all(cases);
+  std::size_t recorded = 0;
+  for (const Measured& m : rows) {
+    if (!m.recorded) continue;
+    ++recorded;
+    EXPECT_EQ(m.machine_run, *m.recorded) << m.name;
+  }
+  EXPECT_GE(recorded, 100u);
   expect_small(rows, "live");
   expect_small(rows, "programs");
   expect_small(rows, "");
