@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "apps/common/interpreted_machine.h"
-#include "apps/ktpu-sim/tensors.h"
+#include "apps/common/tensors.h"
 #include "arch/error.h"
 #include "arch/program/program_file.h"
 #include "compiler/interpret/interpreter.h"

@@ -13,7 +13,7 @@
 #include "apps/ktpu-sim/progress.h"
 #include "apps/ktpu-sim/saving.h"
 #include "apps/ktpu-sim/system_memory.h"
-#include "apps/ktpu-sim/tensors.h"
+#include "apps/common/tensors.h"
 #include "arch/encoding/address_map.h"
 #include "arch/formats/kernel.h"
 #include "arch/program/lint.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "apps/ktpu-sim/tensors.h"
+#include "apps/common/tensors.h"
 #include "tlm/platform/runner.h"
 #include "tlm/platform/system.h"
 

@@ -24,48 +24,118 @@ void checked(const char* pass, const Level& level) {
   }
 }
 
-void below_graph(Compiled& out, const Machine& machine, const Options& options) {
-  const graph_to_schedule::Options how{options.policy, options.regrid, options.reuse_temps};
-  out.schedule = graph_to_schedule::lower(out.graph, machine.resources, how);
-  out.schedule.relaxed = out.relaxed;
-  checked("graph-to-schedule", out.schedule);
-  out.program = schedule_to_program::lower(out.schedule);
-  checked("schedule-to-program", out.program);
+void below_schedule(Compiled& out, const Machine& machine, const Options& options) {
+  if (options.last < Level::kProgram) return;
+  if (out.first <= Level::kSchedule) {
+    out.program = schedule_to_program::lower(out.schedule);
+    checked("schedule-to-program", out.program);
+  }
+  if (options.last < Level::kBytes) return;
   out.executable = program_to_bytes::lower(
       out.program, machine.bytes,
       options.policy == Policy::kCompat ? bytes::CommandLimit::kReport : bytes::CommandLimit::kCut);
   checked("program-to-bytes", out.executable);
 }
 
-}  // namespace
+void below_graph(Compiled& out, const Machine& machine, const Options& options) {
+  if (options.last < Level::kSchedule) return;
+  const graph_to_schedule::Options how{options.policy, options.regrid, options.reuse_temps};
+  out.schedule = graph_to_schedule::lower(out.graph, machine.resources, how);
+  out.schedule.relaxed = out.relaxed;
+  checked("graph-to-schedule", out.schedule);
+  below_schedule(out, machine, options);
+}
 
-Compiled compile(const kernel::Definition& definition, const std::map<std::string, kernel::Shape>& inputs,
-                 const kernel::Knobs& knobs, const Machine& machine, const Options& options) {
-  Compiled out;
-  out.kernel = kernel::trace(definition, inputs, knobs);
-  checked("trace", out.kernel);
-  const graph::Graph fused = kernel_to_graph::lower(out.kernel);
-  checked("kernel-to-graph", fused);
+// The fused form first; where it is refused, the staged one.
+void from_graph(Compiled& out, const graph::Graph& fused, const Machine& machine, const Options& options) {
   const auto staged = [&] {
+    out.relaxed = true;
     out.graph = graph_to_schedule::stage_epilogues(fused);
     out.graph.fuse = false;
     checked("stage-epilogues", out.graph);
     below_graph(out, machine, options);
   };
-  if (!fused.fuse) {
-    out.relaxed = true;
-    staged();
-    return out;
-  }
+  if (!fused.fuse) return staged();
   try {
     out.graph = fused;
     below_graph(out, machine, options);
-  } catch (const base::CannotFuse&) {
-    out.relaxed = true;
-    out.kernel.fuse = false;
-    out.kernel.knobs.insert_or_assign("fuse", kernel::Knob(false));
+  } catch (const base::CannotFuse& refusal) {
+    out.refused = refusal.what();
+    if (out.first == Level::kKernel) {
+      out.kernel.fuse = false;
+      out.kernel.knobs.insert_or_assign("fuse", kernel::Knob(false));
+    }
     staged();
   }
+}
+
+}  // namespace
+
+const std::string& Compiled::name() const {
+  return first == Level::kKernel     ? kernel.name
+         : first == Level::kGraph    ? graph.name
+         : first == Level::kSchedule ? schedule.name
+         : first == Level::kProgram  ? program.name
+                                     : executable.name;
+}
+
+Compiled compile(const kernel::Kernel& kernel, const Machine& machine, const Options& options) {
+  Compiled out;
+  out.kernel = kernel;
+  checked("trace", out.kernel);
+  if (options.last < Level::kGraph) return out;
+  const graph::Graph fused = kernel_to_graph::lower(out.kernel);
+  checked("kernel-to-graph", fused);
+  from_graph(out, fused, machine, options);
+  return out;
+}
+
+Compiled compile(const kernel::Definition& definition, const std::map<std::string, kernel::Shape>& inputs,
+                 const kernel::Knobs& knobs, const Machine& machine, const Options& options) {
+  return compile(kernel::trace(definition, inputs, knobs), machine, options);
+}
+
+Compiled compile(const graph::Graph& graph, const Machine& machine, const Options& options) {
+  Compiled out;
+  out.first = Level::kGraph;
+  verify(graph);
+  from_graph(out, graph, machine, options);
+  return out;
+}
+
+Compiled compile(const schedule::Schedule& schedule, const Machine& machine, const Options& options) {
+  if (!(schedule.resources == machine.resources))
+    throw arch::UserError::make(
+        "schedule {} was made for other resources than machine {} has: lower the graph for this machine",
+        schedule.name, machine.name);
+  verify(schedule);
+  Compiled out;
+  out.first = Level::kSchedule;
+  out.schedule = schedule;
+  out.relaxed = schedule.relaxed;
+  Options its = options;
+  its.policy = schedule.policy;
+  below_schedule(out, machine, its);
+  return out;
+}
+
+Compiled compile(const program::Program& program, const Machine& machine, const Options& options) {
+  verify(program);
+  Compiled out;
+  out.first = Level::kProgram;
+  out.program = program;
+  below_schedule(out, machine, options);
+  return out;
+}
+
+Compiled compile(const bytes::Executable& executable, const Machine& machine) {
+  if (executable.machine != machine.name)
+    throw arch::UserError::make("executable {} was made for machine {}, not for {}", executable.name,
+                                executable.machine, machine.name);
+  verify(executable);
+  Compiled out;
+  out.first = Level::kBytes;
+  out.executable = executable;
   return out;
 }
 

@@ -30,14 +30,15 @@ class Writing {
  public:
   Writing(const Compiled& compiled, const Machine& machine, const Inputs& inputs)
       : compiled_(compiled), machine_(machine), mesh_(machine.bytes.mesh) {
-    program_.name = compiled.kernel.name;
+    program_.name = compiled.name();
     program_.needs.machine = machine.name;
     memory(inputs);
     steps();
     needs();
-    program_.debug = {{"graph", print(compiled.graph)},
-                      {"schedule", print(compiled.schedule)},
-                      {"program", print(compiled.program)}};
+    if (!buffers_.empty()) program_.debug.push_back({"buffers", buffers_});
+    if (compiled.first <= Level::kGraph) program_.debug.push_back({"graph", print(compiled.graph)});
+    if (compiled.first <= Level::kSchedule) program_.debug.push_back({"schedule", print(compiled.schedule)});
+    if (compiled.first <= Level::kProgram) program_.debug.push_back({"program", print(compiled.program)});
   }
   arch::Program take() { return std::move(program_); }
 
@@ -50,12 +51,15 @@ class Writing {
     for (const auto& [name, values] : inputs)
       if (std::none_of(compiled_.schedule.buffers.begin(), compiled_.schedule.buffers.end(),
                        [&](const auto& b) { return b.role == Role::kIn && b.name == name; }))
-        throw UserError::make("kernel {} has no input \"{}\"", compiled_.kernel.name, name);
+        throw UserError::make("kernel {} has no input \"{}\"", compiled_.name(), name);
     for (const schedule::BufferId id : compiled_.schedule.allocation) {
       const schedule::Buffer& buffer = compiled_.schedule.buffers[id];
       const std::uint64_t at = buffer.address->value();
       low_ = std::min(low_, at);
       high_ = std::max(high_, at + buffer.nbytes);
+      std::string word = buffer.name;
+      std::replace(word.begin(), word.end(), ' ', '_');
+      buffers_ += fmt::format("{} {:#x} {} {}\n", word, at, buffer.nbytes, mesh_);
       switch (buffer.role) {
         case Role::kIn:
           program_.inputs.push_back(
@@ -101,8 +105,8 @@ class Writing {
           std::vector<arch::Step> made = bytes::program_steps(round.artifact, mesh_);
           for (arch::Step& each : made) {
             if (auto* name = std::get_if<arch::StepRound>(&each.action))
-              name->name = fmt::format("stage {} {} round {} of {}", dispatch->stage, dispatch->unit,
-                                       round.artifact.round + 1, round.artifact.of);
+              name->name = fmt::format("stage {} {} round {}", dispatch->stage, dispatch->unit,
+                                       round.artifact.round + 1);
             program_.steps.push_back(std::move(each));
           }
         }
@@ -153,6 +157,7 @@ class Writing {
   arch::Program program_;
   std::map<arch::Coord, std::string> used_;
   std::uint64_t low_ = ~0ull, high_ = 0;
+  std::string buffers_;  // NAME ADDRESS BYTES MESH a line, for those who account for memory
 };
 
 }  // namespace

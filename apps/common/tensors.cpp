@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/ktpu-sim/tensors.h"
+#include "apps/common/tensors.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "apps/ktpu-sim/npy.h"
+#include "apps/common/npy.h"
 #include "arch/error.h"
 #include "arch/program/tensor_layout.h"
 

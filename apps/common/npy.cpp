@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/ktpu-sim/npy.h"
+#include "apps/common/npy.h"
 
 #include <cmath>
 #include <cstring>
@@ -8,6 +8,7 @@
 #include <iterator>
 #include <regex>
 
+#include "apps/common/whole_file.h"
 #include "arch/error.h"
 #include "arch/program/image.h"
 #include "arch/program/validate.h"
@@ -123,15 +124,7 @@ void write_npy(const std::string& path, const NpyArray& array) {
   out += static_cast<char>(header.size() >> 8);
   out += header;
   out.append(reinterpret_cast<const char*>(array.data.data()), array.data.size());
-  // Beside the file and renamed, so that nothing half-written is left.
-  const std::string temporary = path + ".part";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file.write(out.data(), static_cast<std::streamsize>(out.size()));
-  file.close();
-  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    throw arch::UserError::make("{}: cannot be written", path);
-  }
+  write_whole(path, out);
 }
 
 }  // namespace ktpu::apps
