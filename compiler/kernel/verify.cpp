@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel may not do (compiler.md sections 14 and 25), as far as this level can see it.
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,6 +29,14 @@ class Verifier {
 
   void run() {
     check_buffers();
+    check_counts({kernel_.part}, "the part");
+    std::uint64_t batch = 1;
+    for (const std::uint32_t axis : kernel_.lead) batch = std::min(kMostElements, batch * axis);
+    const bool batched = std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(),
+                                     [](const Buffer& b) { return b.batched; });
+    if (batched ? kernel_.batch != batch || batch < 1 : kernel_.batch != 1)
+      refuse("BATCH_AXES", fmt::format("a batch of {} over axes of {}", kernel_.batch, print(kernel_.lead)),
+             "give the product of the leading axes");
     walk(kernel_.body);
     if (!statements_)
       refuse("BODY_OPENS_NO_TILING", fmt::format("{} computes nothing", kernel_.name),
@@ -75,6 +84,7 @@ class Verifier {
         open(*tile);
         opened_tiles.push_back(tile->tile);
       } else if (const auto* region = std::get_if<OpenRegion>(&node.it)) {
+        check_counts({region->groups, region->blocks}, "a region");
         if (!regions_.try_emplace(region->region, RegionUse{*region, nullptr, {}}).second)
           refuse("NAME_TWICE", fmt::format("region {} is opened twice", region->region), "name it anew");
         open_regions_.insert(region->region);
@@ -124,7 +134,13 @@ class Verifier {
     return kernel_.buffers[id];
   }
 
+  static void check_counts(std::initializer_list<std::uint64_t> counts, const char* what) {
+    for (const std::uint64_t n : counts)
+      if (n < 1) refuse("KNOB_NOT_POSITIVE", fmt::format("{} of 0", what), "give it 1 or more");
+  }
+
   void open(const OpenTile& tile) {
+    check_counts({tile.gm, tile.gn, tile.nk}, "a tile");
     if (!in_tiling())
       refuse("TILE_OUTSIDE_TILING", "an accumulator outside of a tiling", "open units(...) around it");
     if (!tiles_.try_emplace(tile.tile, TileUse{tile, scopes_.size(), nullptr, false}).second)
@@ -286,6 +302,14 @@ class Verifier {
 
   void check(const Store& store) {
     statements_ = true;
+    check_counts({store.part}, "a part");
+    const std::vector<std::uint32_t> order = store.expr.leaves();
+    for (std::uint32_t i = 0; i < order.size(); ++i)
+      if (order[i] != i)
+        refuse("LEAF_ORDER", "leaves that are not numbered as the expression first meets them",
+               "number them so");
+    if (order.size() != store.leaves.size())
+      refuse("LEAF_UNUSED", "a leaf that the expression does not use", "leave it out");
     check_target(store.target);
     const bool resident = std::any_of(store.leaves.begin(), store.leaves.end(),
                                       [](const Leaf& l) { return l.kind == Leaf::Kind::kTile; });

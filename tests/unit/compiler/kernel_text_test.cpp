@@ -134,6 +134,15 @@ TEST(KernelText, AReadKernelIsVerifiedLikeATracedOne) {
     }
     return "taken";
   };
+  for (const auto& [from, to] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"tile %t3 8x8x2", "tile %t3 8x8x0"},
+                                                                  {"region %r0 8x2", "region %r0 0x2"},
+                                                                  {"part 100", "part 0"},
+                                                                  {"part 4096 unfused", "part 0 unfused"}})
+    EXPECT_EQ(code_of(from, to), "KNOB_NOT_POSITIVE") << to;
+  EXPECT_EQ(code_of("%2 = add %0, %1", "%2 = add %0, %0"), "LEAF_UNUSED");
+  EXPECT_EQ(code_of("%2 = add %0, %1", "%2 = add %1, %0"), "LEAF_ORDER");
+  EXPECT_EQ(code_of("batch 2 lead 2x1", "batch 3 lead 2x1"), "BATCH_AXES");
   EXPECT_EQ(code_of("offset 64", "offset 800"), "VIEW_OUT_OF_BUFFER");
   EXPECT_EQ(code_of("as 256x4 spread 4 of 16", "as 256x5 spread 4 of 16"), "VIEW_OUT_OF_BUFFER");
   EXPECT_EQ(code_of("spread 4 of 16", "spread 17 of 16"), "SPREAD_SHAPE");
