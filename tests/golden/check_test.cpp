@@ -148,6 +148,30 @@ TEST_F(CheckFile, CompilerRowsAreTakenOneByOne) {
   EXPECT_NE(unknown.remarks[0].find("needs the compiler"), std::string::npos);
 }
 
+// What stands beside the rows of such a file belongs to each of them.
+TEST_F(CheckFile, CompilerRowsShareWhatTheirFileSays) {
+  const std::string text =
+      R"({"id":"retired/tile/table_even","path":"retired",)"
+      R"("targets":{"t":{"tiles":4,"l1_a":8,"l1_b":8,"banks":2}},)"
+      R"("rows":[{"target":"t","M":8,"N":8,"K":32,"gm":2,"gn":2},{"target":"t","M":8,"N":8,"K":32,"gm":1}]})";
+  const FileResult result = run("x.json", text);
+  EXPECT_EQ(result.rows, 2u);
+  EXPECT_EQ(result.equal, 1u);
+  ASSERT_EQ(result.differing.size(), 1u);
+  EXPECT_EQ(field_of(result), "gm");
+}
+
+TEST_F(CheckFile, ARefusedRowThatRecordsNothingIsNotEqual) {
+  const auto row = [&](const std::string& name) {
+    return run("x.json", fmt::format(R"({{"id":"misc/framework/passes_a","path":"live",)"
+                                     R"("rows":[{{"name":"{}","status":"refused"}}]}})",
+                                     name));
+  };
+  EXPECT_EQ(row("staging_bound").equal, 1u);
+  EXPECT_EQ(row("pinned_bad").equal, 1u);
+  EXPECT_EQ(row("no_such_thing").equal, 0u);
+}
+
 TEST_F(CheckFile, BadFilesAndRowsAreReported) {
   EXPECT_EQ(run("rtl/noc.jsonl", "{\"kind\":").equal, 0u);
   EXPECT_EQ(run("rtl/noc.jsonl", "[1,2]").equal, 0u);

@@ -98,6 +98,24 @@ TEST(CompilerSec10, AChunkIsNeverCutByABank) {
   EXPECT_NE(refusal([&] { verify(plan_passes(p)); }), "");
 }
 
+// 256 entries a chunk: more than one FILL names.
+TEST(CompilerSec10, LongChunksTakeTwoFills) {
+  GemmProblem p = problem(1, 2, 2, 16, 16, 16, 2);
+  p.l1_a = p.l1_b = 512;
+  const std::vector<arch::ClusterInst> steps = plan_passes(p).passes[0].steps;
+  EXPECT_EQ(steps[0].n, 255u);
+  EXPECT_EQ(steps[1].n, 1u);
+  EXPECT_EQ(steps[1].eoff, 255u);
+  expect_product(p);
+}
+
+TEST(CompilerSec10, NothingIsFetchedAheadOfAnotherColumn) {
+  const GemmPasses plan = plan_passes(problem(2, 2, 2, 4, 4, 2, 1));
+  std::vector<std::size_t> lent;
+  for (const Pass& pass : plan.passes) lent.push_back(pass.lent);
+  EXPECT_EQ(lent, (std::vector<std::size_t>{2, 0, 2, 0}));
+}
+
 // The next chunk would go where the sweep still reads.
 TEST(CompilerSec10, ChunksThatFollowEachOtherNeedRoomForTwo) {
   for (const auto& [l1_a, l1_b] : {std::pair{8u, 64u}, std::pair{16u, 16u}}) {
