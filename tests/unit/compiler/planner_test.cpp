@@ -180,6 +180,10 @@ TEST(CompilerSec10, ABrokenPlanIsFound) {
   EXPECT_NE(broken([&](GemmPasses& plan) { step(plan, ClusterOp::kGemm).aoff += 1; }), "");
   EXPECT_NE(broken([&](GemmPasses& plan) { step(plan, ClusterOp::kGemm).acc ^= 1; }), "");
   EXPECT_NE(broken([&](GemmPasses& plan) { step(plan, ClusterOp::kDrain).addr += 32; }), "");
+  EXPECT_NE(broken([](GemmPasses& plan) {
+              for (arch::ClusterInst& inst : plan.passes[0].steps) inst.addr += inst.emit * 32;
+            }),
+            "");
   EXPECT_NE(broken([&](GemmPasses& plan) { plan.passes.pop_back(); }), "");
   EXPECT_NE(broken([&](GemmPasses& plan) { std::swap(plan.passes[0], plan.passes[2]); }), "");
   EXPECT_NE(broken([&](GemmPasses& plan) { plan.passes[0].steps.pop_back(); }), "");
