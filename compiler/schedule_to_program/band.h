@@ -51,7 +51,7 @@ enum class Extents : std::uint8_t { kAsked, kReal };
 
 class Band {
  public:
-  // Throws base::Refusal (phase kBuild): OPERANDS (descriptors), L1_FOOTPRINT, IMAGE_TOO_LONG, WALK_TOO_LONG,
+  // Throws base::Refusal (phase kBuild): OPERANDS (descriptors), L1_FOOTPRINT, IMAGE_TOO_LONG,
   // REGISTERS, ROW_WIDTH, ROW_SHAPES, ROW_UNKNOWN, PART_CUTS_ROW, SPREAD_SHAPE, RUN_SPANS, DRAIN_APART,
   // LONE_COMPARE, NO_LANE_OP, NO_OPERATION; under policy best RUN_PAST_END and PART_UNALIGNED.
   Band(const schedule::Schedule& schedule, std::span<const schedule::Chain* const> statements,

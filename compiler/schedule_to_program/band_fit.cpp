@@ -48,9 +48,6 @@ bool Band::spread_fits(const BandOperand& operand, std::uint64_t batch) const {
 void Band::require(std::uint64_t steps) const {
   const std::uint64_t run = steps * length_ / kLanes;
   require_l1((operands_.size() + statements_.size()) * run);
-  if (run > kWalkWords)
-    throw Refusal(Phase::kBuild, "WALK_TOO_LONG", fmt::format("a walk of {} words", run),
-                  fmt::format("one walk is at most {} words", kWalkWords));
   if (image_words(steps) > kImageWords)
     throw Refusal(Phase::kBuild, "IMAGE_TOO_LONG", fmt::format("an image of {} words", image_words(steps)),
                   fmt::format("the instruction memory holds {}: split the expression", kImageWords));

@@ -98,6 +98,21 @@ TEST(Compiler17Refusals, BestUsesOnlyWhatIsStillThereOfAnEarlierStage) {
   auto& statements = m.schedule().stages[1].instances[0].statements;
   statements.insert(statements.begin(), other);  // in the place of what was there
   EXPECT_EQ(m.told().code, "GEMM_WITHOUT_FILL");
+  // Its own region, but not the bank; and a region that is not the first.
+  schedule::Gemm second_bank;
+  second_bank.acc = 1;
+  statements = {fill(x, 1, 1), second_bank};
+  schedule::Fill b_fill = fill(x, 1, 1);
+  b_fill.side = schedule::Side::kB;
+  b_fill.step = 1;
+  statements.insert(statements.begin(), b_fill);
+  EXPECT_EQ(m.told().code, "");
+  m.schedule().resources.clusters = 1;
+  EXPECT_EQ(m.told().code, "GEMM_WITHOUT_FILL");
+  m.schedule().resources.clusters = 2;
+  second_bank.a_operand = 1;
+  statements = {b_fill, fill(x, 1, 1), other, second_bank};
+  EXPECT_EQ(m.told().code, "GEMM_WITHOUT_FILL");
 }
 
 }  // namespace

@@ -108,6 +108,7 @@ class Calls {
     const bool gated = call.kernel == "kernels.geglu" || call.kernel == "kernels.swiglu";
     call.inputs[gated ? "wg" : call.kernel == "ops.matmul" ? "b" : "w"] = {n, k};
     if (gated) call.inputs["wu"] = {n, k};
+    if (gated && sometimes()) part(call, one_of({64, 160, 512, 1024}));
     if (call.kernel == "kernels.linear_bias") call.inputs["b"] = {n};
     if (call.kernel == "kernels.linear_add") call.inputs["b"] = result;
     if (call.kernel == "kernels.linear_gate_add") call.inputs["g"] = call.inputs["r"] = result;

@@ -52,8 +52,8 @@ TEST(Compiler18Runs, OtherLengthsOrRowsAreProgramsOfTheirOwn) {
 
 TEST(Compiler18Runs, FoldsEndWithTheirRows) {
   Maker m;
-  const auto x = m.buffer(4096), y = m.buffer(4096);
-  m.chains({chain(y, LaneOp::kRowSum, {memory(x)}, 4096, base::RowShape{16, 128})});
+  const auto x = m.buffer(8192), y = m.buffer(8192);
+  m.chains({chain(y, LaneOp::kRowSum, {memory(x)}, 8192, base::RowShape{16, 128})});
   EXPECT_EQ(runs(vector_steps(m.lowered())), 1u);  // padding is not folded
 }
 
@@ -111,6 +111,19 @@ TEST(Compiler18Runs, OperandsAreFilledBeforeAnythingIsStored) {
   EXPECT_EQ(m.told().code, "RUN_CUT_READS_RESULT");
   m.schedule().stages.clear();
   m.chains({chain(y, LaneOp::kNeg, {memory(x)}, 512), chain(z, LaneOp::kAbs, {memory(y, 256)}, 512)});
+  EXPECT_EQ(m.told().code, "RUN_CUT_READS_RESULT");
+}
+
+// A buffer that is read over and over reaches further than the span.
+TEST(Compiler18Runs, AWholeBufferReadAgainIsReadToItsEnd) {
+  Maker m;
+  const auto x = m.buffer(1024), y = m.buffer(2048), z = m.buffer(1024);
+  Leaf again = memory(y);
+  again.period = again.take = 2048;
+  again.whole = true;
+  Chain writer = chain(y, LaneOp::kNeg, {memory(x)}, 1024);
+  writer.result.at = writer.asked_at = 1024;
+  m.chains({writer, chain(z, LaneOp::kAbs, {again}, 1024)});
   EXPECT_EQ(m.told().code, "RUN_CUT_READS_RESULT");
 }
 
