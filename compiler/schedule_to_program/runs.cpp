@@ -20,9 +20,8 @@ using Run = std::vector<const Chain*>;
 bool reads(const Chain& reader, const Chain& writer) {
   return std::any_of(reader.leaves.begin(), reader.leaves.end(), [&](const Leaf& leaf) {
     if (leaf.kind != Leaf::Kind::kMemory || leaf.stretch.buffer != writer.result.buffer) return false;
-    if (leaf.period != 0) return true;
-    return leaf.stretch.at < writer.result.at + writer.span &&
-           writer.result.at < leaf.stretch.at + reader.span;
+    const std::uint64_t reach = leaf.whole ? leaf.take : reader.span;  // a spread skips some of it
+    return leaf.stretch.at < writer.result.at + writer.span && writer.result.at < leaf.stretch.at + reach;
   });
 }
 
