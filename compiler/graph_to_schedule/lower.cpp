@@ -292,7 +292,8 @@ class Lowering {
       to.a_operand = gemm->a_operand;
       to.b_operand = gemm->b_operand;
       to.acc = number(gemm->acc, "a step");
-      if (std::uint64_t{to.gm} * to.gn > out_.resources.tiles)
+      // The reference does not know how many there are.
+      if (options_.policy == Policy::kBest && std::uint64_t{to.gm} * to.gn > out_.resources.tiles)
         throw Refusal(Phase::kBuild, "TILE_OVER_ACCUMULATOR",
                       fmt::format("a tile of {}x{} sub-tiles, and the accumulator holds {}", to.gm, to.gn,
                                   out_.resources.tiles),

@@ -81,9 +81,10 @@ Sizes sizes_of(Trace& L) {
     refuse("ATTENTION_QBLOCK", fmt::format("{} queries are no whole blocks of {}", queries, s.span),
            "give a qblock that divides the rows of q");
   s.query_blocks = queries / s.span;
+  // No block of keys is the diagonal one's: the reference notices when it builds that fill.
   if (s.causal && s.query_blocks > s.key_blocks)
     refuse("CAUSAL_KEYS", fmt::format("causal with {} queries over {} keys", queries, keys),
-           "give at least one key a query");
+           "give at least one key a query", base::Phase::kBuild);
   check_grain(L, s);
   return s;
 }

@@ -252,6 +252,16 @@ TEST(KernelLanguage, TapsOfAConvolution) {
       "drain %t1 4x4 to %c[%i0, %i1]\n");
 }
 
+TEST(KernelLanguage, ResultOfAConvolution) {
+  // A padded image of 7 x 9 pixels, whole entries of 4; tiles of 16 x 32 unless the caller says otherwise.
+  const Kernel conv = trace(*kernels::find("ops.conv2d"), {{"a", {5, 7, 32}}, {"b", {8, 288}}}, {});
+  EXPECT_EQ(conv.buffers.at(2).shape, (Shape{64, 8}));
+  EXPECT_EQ(print(conv.knobs.at("gm")) + print(conv.knobs.at("gn")), "1632");
+  const Kernel with_bias = trace(*kernels::find("kernels.conv2d_bias"),
+                                 {{"a", {5, 7, 32}}, {"b", {8, 288}}, {"bias", {64, 8}}}, {});
+  EXPECT_EQ(print(with_bias.knobs.at("gm")) + print(with_bias.knobs.at("gn")), "1632");
+}
+
 TEST(KernelLanguage, TilingsLoopsAndTheirBounds) {
   const std::string text = print(lowered(elementwise([](Trace& L) {
     const Ref x = L.port("x"), y = L.port("y");

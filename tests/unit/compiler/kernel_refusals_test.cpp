@@ -312,7 +312,7 @@ TEST(KernelRefusals, Attention) {
   EXPECT_EQ(with({{"causal", true}, {"qblock", 64}}), "trace CAUSAL_QBLOCK");
   EXPECT_EQ(with({{"causal", true}, {"keys", 50}}), "trace CAUSAL_KEYS");
   EXPECT_EQ(with({{"causal", true}, {"groups", 2}}), "trace CAUSAL_GROUPS");
-  EXPECT_EQ(with({{"causal", true}}, 96, 64), "trace CAUSAL_KEYS");
+  EXPECT_EQ(with({{"causal", true}}, 96, 64), "build CAUSAL_KEYS");
   EXPECT_EQ(with({{"qblock", 24}}), "trace ATTENTION_QBLOCK");
   EXPECT_EQ(with({}, 64, 80), "trace ATTENTION_KEYS");
   EXPECT_EQ(with({{"keys", 65}}), "trace ATTENTION_KEYS");
