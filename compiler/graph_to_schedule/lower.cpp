@@ -51,26 +51,36 @@ class Lowering {
     out_.resources = resources;
     stages_ = form_stages(graph, resources, options);
     orders_ = choose_orders(graph, stages_, options.policy);
-    for (ProtoStage& stage : stages_) check(stage);
+    for (std::size_t s = 0; s < stages_.size(); ++s) {
+      enter(s);
+      check(stages_[s]);
+    }
     if (options.regrid)
-      for (ProtoStage& stage : stages_) widen(stage);
+      for (std::size_t s = 0; s < stages_.size(); ++s) {
+        enter(s);
+        widen(stages_[s]);
+      }
     buffers();
     for (std::size_t s = 0; s < stages_.size(); ++s) convert(s);
     relayouts();
     transfers();
+    if (options.policy == Policy::kBest) pad();
     place_buffers(out_, graph, options.reuse_temps);
     if (options.policy == Policy::kBest) waits();
   }
   schedule::Schedule take() { return std::move(out_); }
 
  private:
+  // Buffers as stage `s` finds them.
+  void enter(std::size_t s) { now_ = options_.policy == Policy::kBest ? orders_at(orders_, s) : orders_; }
+
   // --- What is refused before anything is placed.
   void check(const ProtoStage& stage) const {
     if (stage.places.empty()) return;
     const Place& place = stage.places.front();
     for (std::size_t i = 0; i < place.size(); ++i) {
       if (const Apply* apply = std::get_if<Apply>(&place[i])) {
-        validate_chain(graph_, *apply, orders_, options_.policy);
+        validate_chain(graph_, *apply, now_, options_.policy);
         std::vector<const Apply*> earlier;
         for (std::size_t j = 0; j < i; ++j)
           if (const Apply* writer = std::get_if<Apply>(&place[j])) earlier.push_back(writer);
@@ -101,14 +111,14 @@ class Lowering {
       for (auto first = earlier.begin(); !handed_on && first <= at; ++first)
         handed_on = joins({first, earlier.end()}, apply, false);
       if (handed_on) continue;
-      const std::uint64_t stride = chain_size(*writer, orders_, stage.grid).stride;
+      const std::uint64_t stride = chain_size(*writer, now_, stage.grid).stride;
       const std::uint64_t from = number(writer->target.part, "a part") * stride + writer->target.offset,
-                          to = from + chain_span(*writer, orders_, stride);
+                          to = from + chain_span(*writer, now_, stride);
       for (const graph::Leaf& leaf : apply.leaves) {
         if (leaf.kind != graph::Leaf::Kind::kPart || leaf.buffer != writer->target.buffer) continue;
-        const std::uint64_t own = chain_size(apply, orders_, stage.grid).stride;
+        const std::uint64_t own = chain_size(apply, now_, stage.grid).stride;
         const std::uint64_t begin = number(leaf.part, "a part") * own + leaf.offset,
-                            end = begin + chain_span(apply, orders_, own);
+                            end = begin + chain_span(apply, now_, own);
         if (leaf.spread || (begin < to && from < end)) refuse_hazard(leaf.buffer);
       }
     }
@@ -143,7 +153,7 @@ class Lowering {
     std::uint64_t room = ~0ull;
     for (const Apply& apply : stage.pattern) {
       if (apply.expr.has_fold() || apply.reduce) return;
-      room = std::min(room, chain_size(apply, orders_, stage.grid).room);
+      room = std::min(room, chain_size(apply, now_, stage.grid).room);
     }
     const std::uint64_t part = stage.pattern.front().part;
     regrid(stage, {static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (room + part - 1) / part))});
@@ -208,7 +218,7 @@ class Lowering {
     out.reduce = apply.reduce;
     const bool resident = apply.has_resident();
     out.result.buffer = ids_.at(apply.target.buffer);
-    const ChainSize size = resident ? ChainSize{} : chain_size(apply, orders_, stage.grid);
+    const ChainSize size = resident ? ChainSize{} : chain_size(apply, now_, stage.grid);
     const bool arrays = !resident && descriptor_budget({&apply}) <= kDescriptors;
     if (resident) {
       std::uint32_t columns = 1;
@@ -226,10 +236,11 @@ class Lowering {
       out.asked_at = out.result.at;
     } else {
       const std::uint64_t part = number(apply.target.part, "a part");
-      out.span = chain_span(apply, orders_, size.stride);
-      out.asked_span = chain_span(apply, orders_, apply.part);
+      out.span = chain_span(apply, now_, size.stride);
+      out.asked_span = chain_span(apply, now_, apply.part);
       out.result.at = part * size.stride + apply.target.offset;
       out.asked_at = part * apply.part + apply.target.offset;
+      out.last = out.result.at + out.span >= now_.of.at(apply.target.buffer).held;
     }
     for (const graph::Leaf& from : apply.leaves) {
       schedule::Leaf to;
@@ -328,6 +339,7 @@ class Lowering {
   // as many instances at a time as there are cores.
   void convert(std::size_t s) {
     const ProtoStage& from = stages_[s];
+    enter(s);
     first_of_.push_back(out_.stages.size());
     if (from.feeds_next || (from.resident && s > 0 && stages_[s - 1].feeds_next)) {
       if (from.resident) return;  // made together with the stage that feeds it
@@ -340,6 +352,39 @@ class Lowering {
       return;
     }
     out_.stages.push_back(converted(from, 0, from.places.size() * graph_.batch));
+    if (options_.policy == Policy::kBest && from.unit == UnitType::kVector) cut(out_.stages.back());
+  }
+
+  // Parts behind the last element of all that a pass writes have nothing to do.
+  static void cut(schedule::Stage& stage) {
+    if (stage.body_grid.size() != 1) return;
+    std::int32_t busy = 1;
+    for (const schedule::Instance& instance : stage.instances)
+      for (const schedule::Statement& each : instance.statements)
+        if (const auto* chain = std::get_if<schedule::Chain>(&each); chain == nullptr || chain->span != 0)
+          busy = std::max(busy, instance.key.back() + 1);
+    std::erase_if(stage.instances, [&](const auto& instance) { return instance.key.back() >= busy; });
+    stage.body_grid[0] = stage.grid.back() = static_cast<std::uint32_t>(busy);
+  }
+
+  // A vector program fills whole RUNs: what it reads behind the end of an operand comes to nothing, but it
+  // must be no other buffer, which may be on its way to memory.
+  void pad() {
+    for (const schedule::Stage& stage : out_.stages)
+      for (const schedule::Instance& instance : stage.instances)
+        for (const schedule::Statement& each : instance.statements)
+          if (const auto* chain = std::get_if<schedule::Chain>(&each); chain != nullptr && chain->span != 0)
+            for (const schedule::Leaf& leaf : chain->leaves)
+              if (leaf.kind == schedule::Leaf::Kind::kMemory && leaf.period == 0) pad(*chain, leaf);
+  }
+  void pad(const schedule::Chain& chain, const schedule::Leaf& leaf) {
+    constexpr std::uint64_t kVector = 128, kRun = 1024;
+    const std::uint64_t unit = chain.span < kRun ? kVector : kRun;
+    const std::uint64_t end = 2 * (leaf.stretch.at + (chain.span + unit - 1) / unit * unit);
+    schedule::Buffer& buffer = out_.buffers[leaf.stretch.buffer];
+    const std::uint64_t alignment = out_.resources.alignment;
+    const std::uint64_t last = buffer.batched ? (graph_.batch - 1) * buffer.batch_stride : 0;
+    if (last + end > (buffer.nbytes + alignment - 1) / alignment * alignment) buffer.nbytes = last + end;
   }
 
   schedule::Stage converted(const ProtoStage& from, std::size_t begin, std::size_t end) {
@@ -452,7 +497,7 @@ class Lowering {
   const Options& options_;
   schedule::Schedule out_;
   std::vector<ProtoStage> stages_;
-  Orders orders_;
+  Orders orders_, now_;
   std::map<graph::BufferId, BufferId> ids_;
   std::map<graph::TileId, NodeDrain> delivered_;
   std::vector<std::size_t> first_of_;  // stage of the schedule that a formed stage begins at

@@ -37,7 +37,7 @@ class Choosing {
   void need(BufferId buffer, const Layout& order) {
     if (!orders_.of.contains(buffer)) orders_.touched.push_back(buffer);
     std::vector<Change>& changes = orders_.of[buffer].changes;
-    if (changes.empty() || !(changes.back().order == order)) changes.push_back({stage_, order});
+    if (changes.empty() || !(changes.back().order == order)) changes.push_back({stage_, order, 0});
   }
   const Layout* latest(BufferId buffer) const {
     const auto found = orders_.of.find(buffer);
@@ -141,8 +141,10 @@ class Choosing {
                       "choose a tiling that covers the tensor");
       }
     };
-    for (const Change& change : orders.changes)
+    for (Change& change : orders.changes) {
       orders.widest_bytes = std::max(orders.widest_bytes, bytes(change.order));
+      change.held = bytes(change.order) / 2;
+    }
     const std::uint64_t first = bytes(orders.changes.front().order);
     orders.held = first / 2;
     orders.held_widest = orders.widest_bytes / 2;
@@ -177,6 +179,16 @@ std::uint64_t less(std::uint64_t a, std::uint64_t b) { return a - std::min(a, b)
 
 Orders choose_orders(const graph::Graph& graph, const std::vector<ProtoStage>& stages, Policy policy) {
   return Choosing(graph, stages, policy).take();
+}
+
+Orders orders_at(const Orders& orders, std::size_t stage) {
+  Orders now = orders;
+  for (auto& [id, buffer] : now.of) {
+    buffer.held = buffer.changes.front().held;
+    for (const Change& change : buffer.changes)
+      if (change.stage <= stage) buffer.held = change.held;
+  }
+  return now;
 }
 
 ChainSize chain_size(const Apply& apply, const Orders& orders, const std::vector<std::uint32_t>& grid) {

@@ -13,6 +13,7 @@ namespace ktpu::graph_to_schedule {
 struct Change {
   std::size_t stage = 0;   // from this one on
   schedule::Layout order;  // of one batch element
+  std::uint64_t held = 0;  // elements of one batch element in it
 };
 struct BufferOrders {
   std::vector<Change> changes;     // never empty
@@ -30,6 +31,10 @@ struct Orders {
 // Throws base::Refusal (kLayout, kPack).
 Orders choose_orders(const graph::Graph& graph, const std::vector<ProtoStage>& stages,
                      schedule::Policy policy);
+
+// As the chains of one stage find them: `held` is what the order of that stage holds, nothing of a batch's
+// padding. The reference goes by the first order, and refuses operands whose padding differs in it.
+Orders orders_at(const Orders& orders, std::size_t stage);
 
 // What a chain may touch (section 16), in elements: `stride` from part to part, and `room` over all of them.
 struct ChainSize {

@@ -106,6 +106,7 @@ struct Chain {
   std::uint64_t span = 0;
   // Section 18.6 asks whether statements fit one program with the part knob as the stride.
   std::uint64_t asked_span = 0, asked_at = 0;
+  bool last = false;             // nothing of the result lies behind `span`, only padding
   bool reduce = false;           // one fold of one leaf: the `reduce` of section 15
   std::uint32_t gm = 0, gn = 0;  // of a resident epilogue's tile; 0: none
   bool resident() const { return gm != 0; }

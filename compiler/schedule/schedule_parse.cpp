@@ -264,6 +264,7 @@ class Parser {
     c.span = required("span");
     c.asked_at = given("asked_at", c.result.at);
     c.asked_span = given("asked_span", c.span);
+    c.last = in_.take_word("last");
     if (in_.take_word("tile")) {
       const std::vector<std::uint32_t> shape = in_.extents("gm x gn", 2);
       c.gm = shape[0];

@@ -137,6 +137,7 @@ class Printer {
     put("{} {} at {} span {}", c.reduce ? "reduce" : "apply", name(c.result.buffer), c.result.at, c.span);
     if (c.asked_at != c.result.at) put(" asked_at {}", c.asked_at);
     if (c.asked_span != c.span) put(" asked_span {}", c.asked_span);
+    if (c.last) put(" last");
     if (c.gm != 0 || c.gn != 0) put(" tile {}x{}", c.gm, c.gn);
     std::vector<std::string> leaves;
     for (const Leaf& l : c.leaves) leaves.push_back(leaf(l));

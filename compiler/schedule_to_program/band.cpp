@@ -246,6 +246,7 @@ void Band::add_step(Image& image, std::uint64_t step) const {
   for (std::uint32_t i = 0; i < operands_.size(); ++i)
     image.walk(VectorOpcode::kVld, load_descriptor(i), i, offset);
   ReductionScalars scalars;
+  const Choosing choosing{schedule_.policy == schedule::Policy::kBest, static_cast<std::uint32_t>(length_)};
   std::uint32_t result = 0;
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     const BandChain& chain = chains_[c];
@@ -256,7 +257,7 @@ void Band::add_step(Image& image, std::uint64_t step) const {
       std::vector<Operand> sources;
       for (const BandSource& source : chain.steps[s].sources) sources.push_back(register_of(source));
       for (const arch::VectorWord& word :
-           lane_words(chain.steps[s].op, chain.steps[s].chooses, to, sources, scalars))
+           lane_words(chain.steps[s].op, chain.steps[s].chooses, to, sources, scalars, choosing))
         image.add(word);
     }
     if (!chain.stores) continue;

@@ -107,7 +107,8 @@ bool Band::stores_stay_inside() const {
     const std::uint64_t alignment = schedule_.resources.alignment;
     const std::uint64_t block =
         buffer.batch_stride != 0 ? buffer.batch_stride : ceil_div(buffer.nbytes, alignment) * alignment;
-    if (statement->result.at + span_ < buffer.held || 2 * (statement->result.at + stored) > block)
+    if (!(statement->last || statement->result.at + span_ >= buffer.held_widest) ||
+        2 * (statement->result.at + stored) > block)
       return false;
   }
   return true;
@@ -121,6 +122,7 @@ void Band::choose_exact_steps() {
   if (!fixed_length) {
     for (length_ = kLongestVector; length_ >= kLanes; length_ -= kLanes) {
       if (span % length_ != 0) continue;
+      measure_step();
       const std::uint64_t steps = span / length_;
       for (chunks_ = std::min<std::uint64_t>(steps, kMostChunks); chunks_ >= 1; --chunks_)
         if (steps % chunks_ == 0 && fits(chunks_) && stores_stay_inside()) return;

@@ -130,10 +130,57 @@ std::vector<VectorWord> choice(VectorOpcode compare, std::uint32_t destination,
   return words;
 }
 
+VectorWord move(std::uint32_t destination, Operand source, std::uint32_t when = 0) {
+  VectorWord word = vector_word(VectorOpcode::kVmov);
+  word.vd = destination;
+  word.pm = when;
+  put(word, Slot::kA, source);
+  return word;
+}
+
+// The same with one value in all lanes first, until the predicate has landed; the other one is moved under
+// it.
+std::vector<VectorWord> landed_choice(VectorOpcode compare, std::uint32_t destination,
+                                      std::span<const Operand> sources, std::uint32_t length) {
+  VectorWord test = vector_word(compare);
+  put(test, Slot::kA, sources[0]);
+  put(test, Slot::kB, sources[1]);
+  const Operand if_true = sources[2], if_false = sources[3];
+  // The first move must not take the place of the second one's value.
+  const bool true_first = if_true.source == arch::VectorSource::kVector && if_true.number == destination;
+  // A beat sees bits written 16 cycles before it, and a move of n beats takes n + 5 (vector.md section 12.4).
+  constexpr std::uint32_t kLongEnough = 48;
+  std::vector<VectorWord> words{test};
+  for (int moves = length < kLongEnough ? 2 : 1; moves != 0; --moves)
+    words.push_back(move(destination, true_first ? if_true : if_false));
+  words.push_back(true_first ? move(destination, if_false, 2) : move(destination, if_true, 1));
+  return words;
+}
+
+// What has no instruction, from those there are.
+std::optional<std::vector<VectorWord>> composed(LaneOp op, std::uint32_t destination,
+                                                std::span<const Operand> sources) {
+  if (op == LaneOp::kCast) return std::vector<VectorWord>{move(destination, sources[0])};
+  VectorWord word = vector_word(op == LaneOp::kSqrt ? VectorOpcode::kVrsqrt : VectorOpcode::kVmax);
+  word.vd = destination;
+  put(word, Slot::kA, sources[0]);
+  if (op == LaneOp::kRelu) {
+    put(word, Slot::kB, {arch::VectorSource::kConstant, 0});
+    return std::vector<VectorWord>{word};
+  }
+  if (op != LaneOp::kSqrt) return std::nullopt;
+  VectorWord invert = vector_word(VectorOpcode::kVinv);
+  word.vd = kScratchRegister;
+  invert.vd = destination;
+  put(invert, Slot::kA, {arch::VectorSource::kVector, kScratchRegister});
+  return std::vector<VectorWord>{word, invert};
+}
+
 }  // namespace
 
 std::vector<VectorWord> lane_words(LaneOp op, bool chooses, std::uint32_t destination,
-                                   std::span<const Operand> sources, ReductionScalars& scalars) {
+                                   std::span<const Operand> sources, ReductionScalars& scalars,
+                                   const Choosing& choosing) {
   for (const OneWord& entry : kOneWord) {
     if (entry.op != op) continue;
     VectorWord word = vector_word(entry.opcode);
@@ -142,6 +189,13 @@ std::vector<VectorWord> lane_words(LaneOp op, bool chooses, std::uint32_t destin
     return {word};
   }
   if (const auto compare = compare_opcode(op)) {
+    if (choosing.landed) {
+      // Alone it is a choice between one and zero.
+      std::vector<Operand> all(sources.begin(), sources.end());
+      if (!chooses)
+        for (const std::uint32_t number : {1u, 0u}) all.push_back({arch::VectorSource::kConstant, number});
+      return landed_choice(*compare, destination, all, choosing.length);
+    }
     if (!chooses)
       throw base::Refusal(
           base::Phase::kBuild, "LONE_COMPARE",
@@ -151,6 +205,8 @@ std::vector<VectorWord> lane_words(LaneOp op, bool chooses, std::uint32_t destin
   }
   if (op == LaneOp::kDiv) return division(destination, sources[0], sources[1]);
   if (base::is_fold(op)) return reduction(op, destination, sources[0], scalars.next());
+  if (choosing.landed)
+    if (const auto words = composed(op, destination, sources)) return *words;
   throw base::Refusal(base::Phase::kBuild, "NO_LANE_OP",
                       fmt::format("the vector core has no instruction for '{}'", base::info(op).name),
                       "write it with the operations it has");
