@@ -42,6 +42,7 @@ void below_graph(Compiled& out, const Machine& machine, const Options& options) 
   const graph_to_schedule::Options how{options.policy, options.regrid, options.reuse_temps};
   out.schedule = graph_to_schedule::lower(out.graph, machine.resources, how);
   out.schedule.relaxed = out.relaxed;
+  schedule_to_program::require_fusing(out.schedule);
   checked("graph-to-schedule", out.schedule);
   below_schedule(out, machine, options);
 }

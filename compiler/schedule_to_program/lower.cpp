@@ -18,17 +18,6 @@ bool resident(const schedule::Instance& instance) {
   return false;
 }
 
-// Whether everything that has been fused can be: asked before anything else is built, because the answer is
-// another compilation and no error.
-void require_fusing(const schedule::Schedule& schedule) {
-  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
-    const schedule::Stage& stage = schedule.stages[s];
-    if (stage.feeds_next) require_pairing(schedule, s);
-    for (const schedule::Instance& instance : stage.instances)
-      if (resident(instance)) vector_program(schedule, instance, stage.instances.front());
-  }
-}
-
 program::Relayout lower(const schedule::Schedule& schedule, const schedule::Relayout& relayout) {
   const schedule::Buffer& buffer = schedule.buffers.at(relayout.buffer);
   if (!buffer.address)
@@ -75,6 +64,15 @@ program::Stage lower(const schedule::Schedule& schedule, std::size_t s) {
 }
 
 }  // namespace
+
+void require_fusing(const schedule::Schedule& schedule) {
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    const schedule::Stage& stage = schedule.stages[s];
+    if (stage.feeds_next) require_pairing(schedule, s);
+    for (const schedule::Instance& instance : stage.instances)
+      if (resident(instance)) vector_program(schedule, instance, stage.instances.front());
+  }
+}
 
 program::Program lower(const schedule::Schedule& schedule) {
   require_fusing(schedule);

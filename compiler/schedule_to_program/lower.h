@@ -17,4 +17,8 @@ namespace ktpu::schedule_to_program {
 // for a schedule whose buffers have no addresses.
 program::Program lower(const schedule::Schedule& schedule);
 
+// Throws base::CannotFuse when an epilogue has to be staged, and does nothing else. lower() asks first, too:
+// the answer is another compilation, whatever else is wrong with this one.
+void require_fusing(const schedule::Schedule& schedule);
+
 }  // namespace ktpu::schedule_to_program
