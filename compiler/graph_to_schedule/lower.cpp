@@ -177,7 +177,8 @@ class Lowering {
                 : from.role == graph::Role::kTemp ? schedule::Role::kTemp
                                                   : schedule::Role::kTable;
       to.batched = orders.batch_stride != 0;
-      if (to.batched) to.shape = graph_.lead;
+      // The caller's shape, also when the axes in front make one element only.
+      if (from.batched) to.shape = graph_.lead;
       to.shape.insert(to.shape.end(), from.shape.begin(), from.shape.end());
       to.batch_stride = orders.batch_stride;
       to.first = wrapped(id, orders.changes.front().order);

@@ -251,7 +251,12 @@ TEST(ScheduleVerify, RefusesWhatBreaksARule) {
                   "bank 0 of side A was not"},
            Broken{kMatmul, "8x1 step 1\n      gemm", "8x1 step 0\n      gemm", "bank 1 of side B was not"},
            Broken{kMatmul, "gemm %t0 8x8x1", "gemm %t0 9x8x1", "9x1 are multiplied"},
-           Broken{kMatmul, "tiles 4096", "tiles 63", "1 to 63 sub-tiles"},
+           Broken{
+               kMatmul,
+               "compat batch 1 {\n  machine clusters 6 vector_cores 4 agent bank_entries 256 banks 2 tiles "
+               "4096",
+               "best batch 1 {\n  machine clusters 6 vector_cores 4 agent bank_entries 256 banks 2 tiles 63",
+               "1 to 63 sub-tiles"},
            Broken{kMatmul, "drain %t0", "drain %t1", "%t1 was not swept"},
            Broken{kMatmul, "drain %t0 8x8", "drain %t0 8x4", "has 8x8 sub-tiles"},
            Broken{kMatmul, "word 64", "word 65", "ends at element 2064"},
