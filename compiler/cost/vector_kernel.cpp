@@ -148,7 +148,8 @@ bool VectorCore::execute(const VectorWord& w, Cycles e) {
 }
 
 // A chain group takes its further words at the same time; the scoreboard looks at the register fields of the
-// head whatever their sources are (section 12.4).
+// head whatever their sources are (section 12.4). The last word names the destination; a compare there has
+// none.
 void VectorCore::arithmetic(const VectorWord& head, Cycles e) {
   const Cycles depth = mode_ == VectorMode::kFlat ? 1 : mode_ == VectorMode::kD2 ? 2 : 4;
   VectorWord tail = head;
@@ -156,12 +157,11 @@ void VectorCore::arithmetic(const VectorWord& head, Cycles e) {
     tail = arch::decode_vector_word_as(raw_[pc_], VectorOpcode::kVmov);
     pc_ = (pc_ + 1) & 511;
   }
-  const bool compare = depth == 1 && head.compare();
   const Cycles from = e + 1 + cost_.chain_word * (depth - 1);
   const Cycles first = std::max({from, ready_[head.va], ready_[head.vb], ready_[head.vc], ready_[tail.vd]});
   const Cycles beats = chunks() * depth;
   last_beat_ = first + beats - 1;
-  if (!compare && (cost_.scoreboard == 0 || beats < cost_.scoreboard))
+  if (!tail.compare() && (cost_.scoreboard == 0 || beats < cost_.scoreboard))
     ready_[tail.vd] = last_beat_ + cost_.ready + cost_.alu * depth;
   pipe_ += first - from;
   lanes_ += beats;
