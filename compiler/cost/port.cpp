@@ -148,18 +148,25 @@ void Port::entry(Moment address) {
   Moment taken = dram_.read(address, run_.addr + std::uint64_t{entry_} * bytes, bytes / arch::kWordBytes);
   if (entry_ != 0) taken = latest(taken, ledger_.after(emitted_, period, Cause::kPort));
   emitted_ = taken;
+  const Moment first = ledger_.after(taken, run_.quant ? cost_.quant_emit : cost_.raw_emit, Cause::kPort);
+  leaving_[left_++ % leaving_.size()] = {first.t, first.t + emitting};
   if (++entry_ < run_.count) {
     const Moment next = ledger_.after(taken, 1, Cause::kPort);
     events_.add(next.t, Event::Kind::kEntry, index_, next.id);
     return;
   }
-  const Moment first = ledger_.after(taken, run_.quant ? cost_.quant_emit : cost_.raw_emit, Cause::kPort);
   for (unsigned d = 0; d <= run_.peers; ++d)
     client_.answered(run_, d, ledger_.after(first, words * (d + 1) - 1, Cause::kPort));
   read_free_ = ledger_.after(first, emitting, Cause::kPort);
   streaming_ = false;
   books_.read_busy += read_free_.t - run_began_.t;
   serve(address.t);
+}
+
+Cycles Port::output_free(Cycles t) const {
+  for (const auto& [begin, end] : leaving_)
+    if (begin <= t && t < end) return end;
+  return t;
 }
 
 bool Port::start_write(Cycles now, Cycles& wake) {
@@ -173,7 +180,8 @@ bool Port::start_write(Cycles now, Cycles& wake) {
   ready_.pop_front();
   const Moment address = latest(ledger_.after(write.at, cost_.write_address, Cause::kPort), write_free_);
   const Moment response = dram_.write(address, write.addr, write.words);
-  write_free_ = ledger_.after(response, path_.ack + 1, Cause::kPort);
+  const Cycles ack = output_free(response.t + path_.ack);
+  write_free_ = ledger_.after(response, ack + 1 - response.t, Cause::kPort);
   releasing_ = true;
   ++books_.writes;
   books_.write_busy += write_free_.t - address.t;

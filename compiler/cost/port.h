@@ -61,6 +61,8 @@ class Port {
   bool start_read(Cycles now, Cycles& wake);
   bool start_write(Cycles now, Cycles& wake);
   void release();
+  // `t`, or when the output is free of entries.
+  Cycles output_free(Cycles t) const;
 
   unsigned index_;
   const PortCost& cost_;
@@ -78,6 +80,9 @@ class Port {
   unsigned entry_ = 0;  // of it
   Moment emitted_;      // the entry before it can be done with the emitter
   Moment run_began_;
+  // Cycles in which entries leave, the last ones: an acknowledgement waits for them.
+  std::array<std::pair<Cycles, Cycles>, 4> leaving_{};
+  std::size_t left_ = 0;
   Moment read_free_, write_free_;
   Cycles wake_ = kNever;
   PortBooks books_;
