@@ -153,14 +153,14 @@ std::vector<Case> program_cases(const std::string& folder) {
   return cases;
 }
 
-double median_error(const std::vector<Measured>& rows, const std::string& set) {
-  std::vector<double> errors;
+Errors errors(const std::vector<Measured>& rows, const std::string& set) {
+  std::vector<double> all;
   for (const Measured& m : rows)
-    if (set.empty() || m.set == set) errors.push_back(std::fabs(m.error()));
-  if (errors.empty()) return 0;
-  std::sort(errors.begin(), errors.end());
-  const std::size_t n = errors.size();
-  return n % 2 != 0 ? errors[n / 2] : (errors[n / 2 - 1] + errors[n / 2]) / 2;
+    if (set.empty() || m.set == set) all.push_back(std::fabs(m.error()));
+  if (all.empty()) return {};
+  std::sort(all.begin(), all.end());
+  const std::size_t n = all.size();
+  return {n, n % 2 != 0 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2, all[(n - 1) * 9 / 10], all.back()};
 }
 
 std::string error_table(const std::vector<Measured>& rows) {

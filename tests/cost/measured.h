@@ -46,7 +46,12 @@ std::vector<Case> program_cases(const std::string& folder);
 // fuse and regrid; those of one kernel, shape and machine are a family.
 std::vector<Case> schedule_cases(std::size_t families, std::size_t schedules, std::uint64_t seed);
 
-double median_error(const std::vector<Measured>& rows, const std::string& set);  // of |error|; "" = all
+// Of |error| in the machine's time.
+struct Errors {
+  std::size_t count = 0;
+  double median = 0, ninth = 0, worst = 0;  // ninth: the 90th percentile
+};
+Errors errors(const std::vector<Measured>& rows, const std::string& set);  // "" = all
 std::string error_table(const std::vector<Measured>& rows);
 std::string worst(const std::vector<Measured>& rows, std::size_t count);
 

@@ -12,7 +12,9 @@
 namespace ktpu::cost_test {
 namespace {
 
-constexpr double kMedian = 0.20;
+// What is wanted of a cost model is a median of 20 % and 95 of 100 pairs; this one is far better, and a
+// change that loses that is a mistake.
+constexpr double kMedian = 0.01, kWorst = 0.05;
 constexpr std::size_t kPairs = 200;
 constexpr double kApart = 0.10;
 constexpr double kRanked = 0.95;
@@ -34,9 +36,11 @@ std::vector<Measured> measure_all(const std::vector<Case>& cases) {
 }
 
 void expect_small(const std::vector<Measured>& rows, const std::string& set) {
-  const double median = median_error(rows, set);
-  fmt::print("median |error| of {}: {:.3f} %\n", set.empty() ? "all" : set, 100 * median);
-  EXPECT_LE(median, kMedian) << set;
+  const Errors e = errors(rows, set);
+  fmt::print("|error| of {} ({}): median {:.3f} %, 90th percentile {:.3f} %, worst {:.3f} %\n",
+             set.empty() ? "all" : set, e.count, 100 * e.median, 100 * e.ninth, 100 * e.worst);
+  EXPECT_LE(e.median, kMedian) << set;
+  EXPECT_LE(e.worst, kWorst) << set;
 }
 
 void expect_ranked(const std::vector<Measured>& rows) {
