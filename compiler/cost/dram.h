@@ -3,6 +3,8 @@
 // Bursts must be asked for in order of time.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <vector>
 
 #include "compiler/cost/ledger.h"
@@ -25,12 +27,46 @@ class Dram {
   // Address of a write valid at the port in `a`: the moment the response is back at the port.
   Moment write(Moment a, std::uint64_t addr, unsigned words);
 
+  // The same for requests that may come in one cycle: noted by `requester` (below kRequesters, one of each
+  // kind at a time) and granted in turns once all of the cycle are there (memory.md section 7.3).
+  static constexpr unsigned kRequesters = 8;
+  struct Burst {
+    Moment address;
+    std::uint64_t addr = 0;
+    unsigned words = 0;
+  };
+  void ask(unsigned requester, bool write, const Burst& burst) {
+    (write ? writes_ : reads_).asked[requester] = burst;
+  }
+  // Calls `done(requester, write, moment)` for each.
+  template <typename Done>
+  void grant(Done done) {
+    for (const bool is_write : {false, true}) {
+      Turn& turn = is_write ? writes_ : reads_;
+      const unsigned first = turn.next;
+      for (unsigned i = 0; i < kRequesters; ++i) {
+        const unsigned requester = (first + i) % kRequesters;
+        if (!turn.asked[requester]) continue;
+        const Burst burst = *turn.asked[requester];
+        turn.asked[requester].reset();
+        turn.next = (requester + 1) % kRequesters;
+        done(requester, is_write,
+             is_write ? write(burst.address, burst.addr, burst.words)
+                      : read(burst.address, burst.addr, burst.words));
+      }
+    }
+  }
+
   Moment last_write_beat() const { return last_write_beat_; }
   Moment last_handshake() const { return last_handshake_; }
   bool wrote() const { return books_.write_bursts != 0; }
   const DramBooks& books() const { return books_; }
 
  private:
+  struct Turn {
+    std::array<std::optional<Burst>, kRequesters> asked;
+    unsigned next = 0;
+  };
   struct Bank {
     std::uint64_t row = 0;
     Cycles free = 0;
@@ -51,6 +87,7 @@ class Dram {
   Cycles words_per_beat_;
   Cycles there_, back_;  // clock crossings
   std::vector<Bank> banks_;
+  Turn reads_, writes_;
   Moment read_free_, write_free_;
   Cycles return_free_ = 0;  // the read return carries one word a cycle
   double bus_free_ = 0;

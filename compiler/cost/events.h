@@ -11,7 +11,7 @@
 namespace ktpu::cost {
 
 struct Event {
-  enum class Kind : std::uint8_t { kHost, kDispatch, kUnit, kArrive, kPort, kEntry, kData, kPeer };
+  enum class Kind : std::uint8_t { kHost, kDispatch, kUnit, kArrive, kPort, kEntry, kGrant, kData, kPeer };
   Cycles t = 0;
   std::uint32_t order = 0;
   Kind kind = Kind::kHost;

@@ -116,6 +116,12 @@ void MeshSim::handle(const Event& event) {
     case Event::Kind::kEntry:
       ports_[local].entry(ledger_.at(event.what));
       break;
+    case Event::Kind::kGrant:
+      dram_.grant([&](unsigned port, bool is_write, Moment moment) {
+        ports_[port].answer(is_write, moment);
+        ports_[port].wake(event.t);
+      });
+      break;
     case Event::Kind::kData:
       units_[local]->data(ledger_.at(event.what), event.entries);
       break;

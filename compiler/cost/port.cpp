@@ -82,6 +82,7 @@ void Port::release() {
   pump(write_free_);
 }
 
+// Event::Kind::kPort, and behind a grant.
 void Port::wake(Cycles now) {
   if (now >= wake_) wake_ = kNever;
   serve(now);
@@ -106,10 +107,31 @@ void Port::serve(Cycles now) {
   }
 }
 
+void Port::ask(bool write, Moment address, std::uint64_t addr, unsigned words) {
+  dram_.ask(index_ & 255, write, {address, addr, words});
+  events_.add(address.t, Event::Kind::kGrant, index_);
+}
+
+void Port::answer(bool write, Moment moment) {
+  if (write) {
+    const Cycles ack = output_free(moment.t + path_.ack);
+    write_free_ = ledger_.after(moment, ack + 1 - moment.t, Cause::kPort);
+    writing_ = false;
+    releasing_ = true;
+    ++books_.writes;
+    books_.write_busy += write_free_.t - write_began_.t;
+  } else if (run_.kind == Message::Kind::kPlain) {
+    plain_taken(moment);
+  } else {
+    entry_taken(moment);
+  }
+}
+
 bool Port::start_read(Cycles now, Cycles& wake) {
-  if (streaming_ || reads_.empty()) return false;
+  if (reading_ || reads_.empty()) return false;
   const Message& head = reads_.front();
   const bool plain = head.kind == Message::Kind::kPlain;
+  if (plain && writing_) return false;
   Cycles begin = std::max(head.at.t + cost_.read_address, read_free_.t);
   if (plain) begin = std::max(begin, write_free_.t);
   if (begin > now) {
@@ -118,34 +140,43 @@ bool Port::start_read(Cycles now, Cycles& wake) {
   }
   Moment address = latest(ledger_.after(head.at, cost_.read_address, Cause::kPort), read_free_);
   if (plain) address = latest(address, write_free_);
-  const Message message = head;
+  run_ = head;
   reads_.pop_front();
-  if (!plain) {
-    streaming_ = true;
-    run_ = message;
+  reading_ = true;
+  run_began_ = address;
+  if (plain) {
+    writing_ = true;  // the write machine does it
+    ask(false, address, run_.addr, 1);
+  } else {
     entry_ = 0;
-    run_began_ = emitted_ = address;
+    emitted_ = address;
     ++books_.reads;
     entry(address);
-  } else {
-    const Moment taken = dram_.read(address, message.addr, 1);
-    const Moment out = ledger_.after(taken, cost_.plain_emit, Cause::kPort);
-    read_free_ = write_free_ = ledger_.after(out, 1, Cause::kPort);
-    ++books_.plain_reads;
-    books_.write_busy += read_free_.t - address.t;
-    client_.answered(message, 0, out);
   }
   pump(address);
   return true;
 }
 
-// Entry i of a run: its burst, and when the next one's address is valid (section 4.3).
+void Port::plain_taken(Moment taken) {
+  const Moment out = ledger_.after(taken, cost_.plain_emit, Cause::kPort);
+  read_free_ = write_free_ = ledger_.after(out, 1, Cause::kPort);
+  reading_ = writing_ = false;
+  ++books_.plain_reads;
+  books_.write_busy += read_free_.t - run_began_.t;
+  client_.answered(run_, 0, out);
+}
+
+// Entry i of a run (section 4.3).
 void Port::entry(Moment address) {
   const unsigned bytes = run_.quant ? cost_.entry_bytes : cost_.packed_bytes;
+  ask(false, address, run_.addr + std::uint64_t{entry_} * bytes, bytes / arch::kWordBytes);
+}
+
+// When the next one's address is valid, or the run is over.
+void Port::entry_taken(Moment taken) {
   const Cycles words = cost_.packed_bytes / arch::kWordBytes;  // of an entry on the wire
   const Cycles emitting = words * (1 + run_.peers);
   const Cycles period = std::max(run_.quant ? cost_.quant_period : words + cost_.raw_gap, emitting + 1);
-  Moment taken = dram_.read(address, run_.addr + std::uint64_t{entry_} * bytes, bytes / arch::kWordBytes);
   if (entry_ != 0) taken = latest(taken, ledger_.after(emitted_, period, Cause::kPort));
   emitted_ = taken;
   const Moment first = ledger_.after(taken, run_.quant ? cost_.quant_emit : cost_.raw_emit, Cause::kPort);
@@ -158,9 +189,8 @@ void Port::entry(Moment address) {
   for (unsigned d = 0; d <= run_.peers; ++d)
     client_.answered(run_, d, ledger_.after(first, words * (d + 1) - 1, Cause::kPort));
   read_free_ = ledger_.after(first, emitting, Cause::kPort);
-  streaming_ = false;
+  reading_ = false;
   books_.read_busy += read_free_.t - run_began_.t;
-  serve(address.t);
 }
 
 Cycles Port::output_free(Cycles t) const {
@@ -170,7 +200,7 @@ Cycles Port::output_free(Cycles t) const {
 }
 
 bool Port::start_write(Cycles now, Cycles& wake) {
-  if (ready_.empty()) return false;
+  if (writing_ || ready_.empty()) return false;
   const Cycles begin = std::max(ready_.front().at.t + cost_.write_address, write_free_.t);
   if (begin > now) {
     wake = std::min(wake, begin);
@@ -178,13 +208,9 @@ bool Port::start_write(Cycles now, Cycles& wake) {
   }
   const Message write = ready_.front();
   ready_.pop_front();
-  const Moment address = latest(ledger_.after(write.at, cost_.write_address, Cause::kPort), write_free_);
-  const Moment response = dram_.write(address, write.addr, write.words);
-  const Cycles ack = output_free(response.t + path_.ack);
-  write_free_ = ledger_.after(response, ack + 1 - response.t, Cause::kPort);
-  releasing_ = true;
-  ++books_.writes;
-  books_.write_busy += write_free_.t - address.t;
+  write_began_ = latest(ledger_.after(write.at, cost_.write_address, Cause::kPort), write_free_);
+  writing_ = true;
+  ask(true, write_began_, write.addr, write.words);
   return true;
 }
 

@@ -46,6 +46,8 @@ class Port {
   // Event::Kind::kPort and kEntry.
   void wake(Cycles now);
   void entry(Moment address);
+  // The DRAM has answered: a read's last word is taken, or a write's response is there.
+  void answer(bool write, Moment moment);
 
   const PortBooks& books() const { return books_; }
 
@@ -61,6 +63,9 @@ class Port {
   bool start_read(Cycles now, Cycles& wake);
   bool start_write(Cycles now, Cycles& wake);
   void release();
+  void ask(bool write, Moment address, std::uint64_t addr, unsigned words);
+  void entry_taken(Moment taken);
+  void plain_taken(Moment taken);
   // `t`, or when the output is free of entries.
   Cycles output_free(Cycles t) const;
 
@@ -75,11 +80,12 @@ class Port {
   std::optional<Message> offered_;  // in the router's output register
   std::deque<Message> reads_, writes_, ready_;
   unsigned write_flits_ = 0, slots_ = 0;
-  bool streaming_ = false, releasing_ = false;
-  Message run_;         // being streamed
+  bool reading_ = false, writing_ = false, releasing_ = false;
+  Message run_;         // being read
   unsigned entry_ = 0;  // of it
   Moment emitted_;      // the entry before it can be done with the emitter
   Moment run_began_;
+  Moment write_began_;
   // Cycles in which entries leave, the last ones: an acknowledgement waits for them.
   std::array<std::pair<Cycles, Cycles>, 4> leaving_{};
   std::size_t left_ = 0;

@@ -37,6 +37,11 @@ struct Rig : Port::Client {
         port.arrive(waiting[e.what]);
       else if (e.kind == Event::Kind::kEntry)
         port.entry(ledger.at(e.what));
+      else if (e.kind == Event::Kind::kGrant)
+        dram.grant([&](unsigned, bool is_write, Moment moment) {
+          port.answer(is_write, moment);
+          port.wake(e.t);
+        });
       else
         port.wake(e.t);
     }
@@ -126,6 +131,17 @@ TEST(MemoryCost, WritesOfOnePort) {
   }
 }
 
+// And behind one that has begun: the write machine does both.
+TEST(MemoryCost, APlainReadWaitsForTheWriteMachine) {
+  Rig r, alone;
+  r.arrive(0, write(8));
+  r.arrive(9, plain());
+  r.run();
+  alone.arrive(9, plain());
+  alone.run();
+  EXPECT_GT(r.answers.at(0), alone.answers.at(0) + 20);
+}
+
 TEST(MemoryCost, APlainReadGoesBeforeAWaitingWrite) {
   Rig r;
   r.arrive(0, write(8));
@@ -171,6 +187,23 @@ TEST(MemoryCost, OneReadAtATimeInTheDevice) {
   EXPECT_EQ(slow.dram.read(b, 0, 8).t - alone, 1 + 3 * 5 + 1);  // D, beats with their gaps, next address
 }
 
+// Requests of one cycle are granted in turns, whoever asked first.
+TEST(MemoryCost, RequestersTakeTurns) {
+  Rig r;
+  std::vector<unsigned> order;
+  for (Cycles t : {100, 200}) {
+    const Moment a = r.ledger.after({}, t, Cause::kPort);
+    if (t == 100) {
+      r.dram.ask(0, false, {a, 0, 8});
+    } else {
+      r.dram.ask(0, false, {a, 0, 8});
+      r.dram.ask(1, false, {a, 0, 8});
+    }
+    r.dram.grant([&](unsigned requester, bool, Moment) { order.push_back(requester); });
+  }
+  EXPECT_EQ(order, (std::vector<unsigned>{0, 1, 0}));
+}
+
 TEST(MemoryCost, AWiderBusTakesFewerBeats) {
   EXPECT_EQ(Rig().dram.read({}, 0, 8).t, 27);
   DramCost gaps;
@@ -197,6 +230,7 @@ TEST(MemoryCost, BanksKeepOneRowOpen) {
   const Cycles closed = latency(0, 0);
   EXPECT_EQ(closed - latency(1000, 64), banked.row_closed - banked.row_hit);
   EXPECT_EQ(latency(2000, 16 * 2048) - closed, banked.row_conflict - banked.row_closed);
+  EXPECT_EQ(closed - latency(3000, 16 * 2048), banked.row_closed - banked.row_hit);  // that row is open now
 }
 
 }  // namespace

@@ -134,6 +134,18 @@ TEST(VectorCost, WordsOfADrainAreThreeCyclesApart) {
   }
 }
 
+// Two rows of two words, 0x400 apart: dimension 0 is innermost and starts over.
+TEST(VectorCost, WalksCarryIntoTheNextDimension) {
+  Rig r;
+  r.describe(3, 0, 0x1000);
+  r.describe(3, 1, 0x200002);
+  r.describe(3, 2, 0x4000002);
+  r.run({0xF0600004, 0xF8000000});
+  std::vector<std::uint64_t> addresses;
+  for (const auto& w : r.mesh.writes) addresses.push_back(w.addr);
+  EXPECT_EQ(addresses, (std::vector<std::uint64_t>{0x1000, 0x1020, 0x1400, 0x1420}));
+}
+
 TEST(VectorCost, AKernelWithoutEndIsTold) {
   Rig r;
   EXPECT_THROW(r.run({0xC0000000}), std::exception);  // imem of VMOV all around
