@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine's description as the interpreter takes it.
 #pragma once
 
-#include "compiler/interpret/machine.h"
-#include "topologies/description.h"
+#include "compiler/device/interpreted_machine.h"
 
 namespace ktpu::apps {
 
-interpret::MachineFacts interpreted_machine(const topo::Machine& machine);
+using device::interpreted_machine;
 
 }  // namespace ktpu::apps

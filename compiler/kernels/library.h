@@ -7,10 +7,9 @@
 
 #include "compiler/kernel/definition.h"
 #include "compiler/kernel/trace.h"
+#include "compiler/kernels/activations.h"
 
 namespace ktpu::kernels {
-
-constexpr double kLog2E = 1.4426950408889634;
 
 using Definitions = std::vector<kernel::Definition>;
 void add_elementwise(Definitions& all);
@@ -21,13 +20,6 @@ void add_gated(Definitions& all);
 void add_attention(Definitions& all);
 void add_conv(Definitions& all);
 void add_custom(Definitions& all);
-
-// The operand order inside each is the recorded one: it decides the words.
-kernel::Value sigmoid(const kernel::Value& v);  // recip(exp2(v * -log2e) + 1)
-kernel::Value silu(const kernel::Value& v);     // v * sigmoid(v)
-kernel::Value gelu_tanh(const kernel::Value& v);
-kernel::Value gelu_sigmoid(const kernel::Value& v);  // v * sigmoid(1.702 v)
-kernel::Value relu_abs(const kernel::Value& v);      // (v + |v|) * 0.5
 
 // One accumulator swept over all of K: acc += x(i, k) @ w(j, k).
 kernel::Accumulator sweep(kernel::Trace& L, const kernel::Ref& x, const kernel::Ref& w, const base::Index& i,

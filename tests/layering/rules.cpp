@@ -61,6 +61,10 @@ const std::map<std::string, std::set<std::string>>& allowed_edges() {
       {"compiler/cost", {"arch", "compiler/base", "compiler/program", "compiler/bytes"}},
       {"compiler/tensor_to_kernel",
        {"arch", "compiler/base", "compiler/tensor", "compiler/kernel", "compiler/kernels"}},
+      // Arrays computed on a machine: the tensor level, its kernels, the driver, and who runs the program.
+      {"compiler/device",
+       {"arch", "topologies/description.h", "compiler/base", "compiler/tensor", "compiler/tensor_to_kernel",
+        "compiler/kernel", "compiler/driver", "compiler/interpret"}},
       {"firmware", {"arch"}},
   };
   return kEdges;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/common/interpreted_machine.h"
+#include "compiler/device/interpreted_machine.h"
 
-namespace ktpu::apps {
+namespace ktpu::device {
 
 interpret::MachineFacts interpreted_machine(const topo::Machine& machine) {
   interpret::MachineFacts facts;
@@ -38,4 +38,4 @@ interpret::MachineFacts interpreted_machine(const topo::Machine& machine) {
   return facts;
 }
 
-}  // namespace ktpu::apps
+}  // namespace ktpu::device
