@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "apps/check_formats/hex.h"
+#include "apps/ktpu-check/known_wrong.h"
 #include "apps/ktpu-check/live_import.h"
 #include "apps/ktpu-check/row_kinds.h"
 #include "apps/ktpu-check/sha256.h"
@@ -282,6 +283,8 @@ void check_live(const json& file, Differences& differences) {
   options.policy = schedule::Policy::kCompat;
   options.regrid = recorded.contains("regrid") && recorded["regrid"] == true;
   options.reuse_temps = recorded.contains("reuse_temps") && recorded["reuse_temps"] == true;
+  if (file.contains("reference_wrong") && file["reference_wrong"] == true)
+    return check_known_wrong(file, *definition, inputs, knobs, options, differences);
   const bool refused = member(file, "status") == "refused";
   try {
     const driver::Compiled compiled = driver::compile(*definition, inputs, knobs, machine, options);
