@@ -2,11 +2,9 @@
 #include "tests/compiler/case.h"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include "apps/common/interpreted_machine.h"
-#include "apps/ktpu-check/format_kernels.h"
 #include "apps/ktpu-check/rig.h"
 #include "arch/program/image.h"
 #include "arch/program/tensor_layout.h"
@@ -41,12 +39,6 @@ std::vector<std::uint16_t> halves(const std::vector<std::uint8_t>& bytes) {
   return values;
 }
 
-double fp16_ulp(double value) {
-  constexpr int kLowest = -14, kFraction = 10;
-  return value == 0 ? std::ldexp(1, kLowest - kFraction)
-                    : std::ldexp(1, std::max(std::ilogb(value), kLowest) - kFraction);
-}
-
 nlohmann::json as_json(const kernel::Knobs& knobs) {
   nlohmann::json all = nlohmann::json::object();
   for (const auto& [name, knob] : knobs)
@@ -58,30 +50,10 @@ nlohmann::json as_json(const kernel::Knobs& knobs) {
   return all;
 }
 
-// Of what `got` is from `exact`; NaN in the reference: an element left to chance.
-double largest_error(const std::vector<double>& got, const std::vector<double>& exact, double& largest) {
-  double error = 0;
-  for (std::size_t i = 0; i < std::min(got.size(), exact.size()); ++i) {
-    if (std::isnan(exact[i])) continue;
-    largest = std::max(largest, std::fabs(exact[i]));
-    const double off = std::fabs(got[i] - exact[i]);
-    error = std::max(error, std::isnan(off) ? HUGE_VAL : off);
-  }
-  return error;
-}
-
 std::vector<double> doubles(const std::vector<std::uint16_t>& values) {
   std::vector<double> all(values.size());
   std::transform(values.begin(), values.end(), all.begin(), arch::fp16_to_double);
   return all;
-}
-
-check::Reals renamed(check::Reals outputs, const Outputs& names) {
-  if (outputs.size() == 1 && outputs.begin()->first.empty() && names.size() == 1) {
-    check::Real only = std::move(outputs.begin()->second);
-    return {{names.begin()->first, std::move(only)}};
-  }
-  return outputs;
 }
 
 }  // namespace
@@ -215,28 +187,11 @@ Run simulated(const arch::Program& program, const Target& target) {
   return run;
 }
 
-std::optional<Judgement> judge(const Case& c, const driver::Compiled& all, const driver::Inputs& inputs,
-                               const Outputs& outputs) {
+std::optional<check::FormatBound> bound_of(const Case& c, const driver::Compiled& all,
+                                           const driver::Inputs& inputs, const Outputs& outputs) {
   check::Reals reals;
   for (const auto& [name, values] : inputs) reals[name] = {c.inputs.at(name), doubles(values)};
-  const nlohmann::json knobs = as_json(all.kernel.knobs);
-  std::optional<check::Reals> exact = check::evaluate_float64(c.kernel, reals, knobs);
-  if (!exact) return std::nullopt;
-  exact = renamed(std::move(*exact), outputs);
-  Judgement judgement;
-  double largest = 0;
-  for (const bool truncated : {false, true}) {
-    std::optional<check::Reals> formats = check::evaluate_formats(c.kernel, reals, knobs, truncated);
-    if (!formats) throw UserError::make("{} has no evaluation in the machine's formats", c.kernel);
-    formats = renamed(std::move(*formats), outputs);
-    for (const auto& [name, real] : *exact)
-      judgement.formats = std::max(judgement.formats, largest_error(formats->at(name).v, real.v, largest));
-  }
-  for (const auto& [name, real] : *exact)
-    judgement.error = std::max(judgement.error, largest_error(doubles(outputs.at(name)), real.v, largest));
-  judgement.allowed = 1.25 * judgement.formats + fp16_ulp(largest);
-  judgement.fits = judgement.error <= judgement.allowed;
-  return judgement;
+  return check::format_bound(c.kernel, reals, as_json(all.kernel.knobs), outputs);
 }
 
 std::string problem_with(const Case& c, const Target& target, bool simulate, schedule::Policy policy) {
@@ -253,11 +208,11 @@ std::string problem_with(const Case& c, const Target& target, bool simulate, sch
     set_quirks(with, quirks);
     const Run got = interpreted(program, with);
     if (!got.problem.empty()) return got.problem;
-    const std::optional<Judgement> j = judge(c, all, inputs, got.outputs);
+    const std::optional<check::FormatBound> bound = bound_of(c, all, inputs, got.outputs);
     // What the machine's own defects make of a right program is not the compiler's.
-    if (none && j && !j->fits && got.saturated == 0)
-      return fmt::format("error {:.4g}, allowed {:.4g} (the formats alone: {:.4g})", j->error, j->allowed,
-                         j->formats);
+    if (none && bound && !bound->holds() && got.saturated == 0)
+      return fmt::format("error {:.4g}, allowed {:.4g} (the formats alone: {:.4g})", bound->error,
+                         bound->allowed, bound->formats);
     if (!simulate) break;
     const Run machine = simulated(program, with);
     if (!machine.problem.empty()) return machine.problem;

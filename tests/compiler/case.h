@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/ktpu-check/float64_kernels.h"
+#include "apps/ktpu-check/format_bound.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/program_file.h"
 #include "topologies/description.h"
@@ -58,14 +58,9 @@ struct Run {
 Run interpreted(const arch::Program& program, const Target& target);
 Run simulated(const arch::Program& program, const Target& target);
 
-// Against FP64 (check::evaluate_float64), next to what the machine's formats alone make of it.
-struct Judgement {
-  double error = 0, formats = 0, allowed = 0;
-  bool fits = false;
-};
-// None for a kernel without a reference.
-std::optional<Judgement> judge(const Case& c, const driver::Compiled& compiled, const driver::Inputs& inputs,
-                               const Outputs& outputs);
+// Against FP64; none for a kernel without a reference.
+std::optional<check::FormatBound> bound_of(const Case& c, const driver::Compiled& compiled,
+                                           const driver::Inputs& inputs, const Outputs& outputs);
 
 // All of it: compiles, checks the levels, runs in the interpreter and, if `simulate`, on the simulator; equal
 // bits, an error within the bound. Returns what is wrong; empty: nothing. Throws base::Refusal.
