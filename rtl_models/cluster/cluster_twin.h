@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SystemVerilog cluster in the socket of cluster::MatmulCluster: same parameters, same ports, same cycles.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "arch/flit.h"
+#include "tlm/sim/link.h"
+#include "tlm/sim/unit.h"
+
+class Vktpu_cluster;
+
+namespace ktpu::rtl {
+
+template <class V>
+class Twin;
+
+// What the twin needs of cluster::ClusterParams; the meanings are there. One Verilated module serves all.
+struct ClusterShape {
+  arch::Coord at, memory_port;
+  unsigned tiles = 4096, l1_a = 512, l1_b = 512, acc_mw = 14, inst_depth = 512, recv_depth = 512;
+  bool quirks = true;
+};
+
+template <class V>
+class ClusterTwinOf final : public sim::Unit {
+ public:
+  // `params`: a cluster::ClusterParams (taken by shape, so that this folder does not depend on the models).
+  // Throws UserError for a size the RTL is not built for.
+  template <class Params>
+  ClusterTwinOf(std::string name, const Params& params, sim::FlitPort links)
+      : ClusterTwinOf(std::move(name),
+                      ClusterShape{params.at, params.memory_port, params.tiles, params.l1_a, params.l1_b,
+                                   params.acc_mw, params.inst_depth, params.recv_depth, params.quirks},
+                      links) {}
+  ClusterTwinOf(std::string name, const ClusterShape& shape, sim::FlitPort links);
+  ~ClusterTwinOf() override;
+
+  void reset(sim::Cycle start) override;
+  void drive(sim::Cycle now) override;
+  sim::Cycle clock(sim::Cycle now) override;
+  bool is_mealy() const override { return true; }  // the acknowledge bypass
+  bool settle(sim::Cycle now) override;
+  std::vector<const sim::LinkBase*> settle_reads() const override { return {links_.in}; }
+  std::vector<const sim::LinkBase*> settle_writes() const override { return {links_.in}; }
+  // Its counters run in every cycle, so the twin never sleeps.
+  bool free_running() const override { return true; }
+  // Nothing will happen without an input.
+  bool resting() const override;
+  void visit(sim::Archive& archive) override;
+  std::vector<sim::Wait> waits(sim::Cycle now) const override;
+
+  // Waves of the inside of the RTL (rtl_models/twin.h).
+  void open_waves(const std::string& path);
+
+ private:
+  void pins_in();
+
+  ClusterShape shape_;
+  sim::FlitPort links_;
+  std::unique_ptr<Twin<V>> twin_;
+};
+
+using ClusterTwin = ClusterTwinOf<Vktpu_cluster>;
+extern template class ClusterTwinOf<Vktpu_cluster>;
+
+}  // namespace ktpu::rtl
