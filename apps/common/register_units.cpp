@@ -2,8 +2,10 @@
 #include "apps/common/register_units.h"
 
 #ifdef KTPU_HAVE_RTL
+#include "rtl_models/cluster/cluster_twin.h"
 #include "rtl_models/router/router_twin.h"
 #include "tlm/noc/router.h"
+#include "tlm/platform/model_params.h"
 #include "tlm/sim/lockstep.h"
 #endif
 
@@ -29,6 +31,19 @@ std::unique_ptr<sim::Unit> lockstep_router(std::string name, const noc::RouterPa
                                          std::move(twin));
 }
 
+std::unique_ptr<sim::Unit> rtl_cluster(const platform::EndpointContext& context) {
+  return std::make_unique<rtl::ClusterTwin>(context.name, platform::cluster_params(context), context.port);
+}
+
+std::unique_ptr<sim::Unit> lockstep_cluster(const platform::EndpointContext& context) {
+  const cluster::ClusterParams params = platform::cluster_params(context);
+  sim::Shadows shadows;
+  const sim::FlitPort shadowed = shadows.mirror("mesh", context.port);
+  auto model = std::make_unique<cluster::MatmulCluster>(context.name + ".model", params, context.port);
+  auto twin = std::make_unique<rtl::ClusterTwin>(context.name + ".rtl", params, shadowed);
+  return std::make_unique<sim::Lockstep>(context.name, std::move(shadows), std::move(model), std::move(twin));
+}
+
 }  // namespace
 #endif
 
@@ -37,6 +52,8 @@ void register_units(platform::Registry& registry) {
 #ifdef KTPU_HAVE_RTL
   registry.add_router(topo::Impl::kRtl, rtl_router);
   registry.add_router(topo::Impl::kLockstep, lockstep_router);
+  registry.add_endpoint(topo::Kind::kMatmulCluster, topo::Impl::kRtl, rtl_cluster);
+  registry.add_endpoint(topo::Kind::kMatmulCluster, topo::Impl::kLockstep, lockstep_cluster);
 #endif
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SystemVerilog cluster in the socket of cluster::MatmulCluster: same parameters, same ports, same cycles.
+// The SystemVerilog cluster in the socket of cluster::MatmulCluster: same parameters, same ports, same
+// cycles.
 #pragma once
 
 #include <cstdint>

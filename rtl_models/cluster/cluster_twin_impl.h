@@ -30,8 +30,10 @@ ClusterTwinOf<V>::ClusterTwinOf(std::string name, const ClusterShape& shape, sim
       !size(shape.l1_b, kClusterMaxEntries) || shape.acc_mw != kClusterAccMw || !depth(shape.inst_depth) ||
       !depth(shape.recv_depth))
     throw arch::UserError::make(
-        "{}: the RTL cluster is built for up to {} sub-tiles and {} L1 entries a side (powers of two), FIFOs of "
-        "1..{} words and an accumulator mantissa of {} bits, not for {} sub-tiles, {} and {} entries, {} and {} "
+        "{}: the RTL cluster is built for up to {} sub-tiles and {} L1 entries a side (powers of two), FIFOs "
+        "of "
+        "1..{} words and an accumulator mantissa of {} bits, not for {} sub-tiles, {} and {} entries, {} and "
+        "{} "
         "words, {} bits: choose impl model for it",
         this->name(), kClusterMaxTiles, kClusterMaxEntries, kClusterMaxDepth, kClusterAccMw, shape.tiles,
         shape.l1_a, shape.l1_b, shape.inst_depth, shape.recv_depth, shape.acc_mw);

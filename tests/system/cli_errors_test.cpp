@@ -72,7 +72,7 @@ TEST_F(Cli, RefusesTopologies) {
   expect_refused({"-t", "mesh1", worked, "--impl", "router"}, {"router"});
   expect_refused({"-t", "mesh1", worked, "--impl", "router=silicon"}, {"silicon", "model"});
   expect_refused({"-t", "mesh1", worked, "--impl", "router@7,7=model"}, {"router@7,7", "router@1,1"});
-  expect_refused({"-t", "mesh1", worked, "--impl", "cluster=rtl"}, {"cluster@1,1", "rtl"});
+  expect_refused({"-t", "mesh1", worked, "--impl", "cluster=pins"}, {"cluster@1,1", "pins"});
 }
 
 TEST_F(Cli, RefusesPrograms) {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "rtl_models/cluster/cluster_twin.h"
+#include "tests/twin/cluster_programs.h"
 #include "tests/unit/cluster/bench.h"
-#include "tests/unit/cluster/programs.h"
 #include "tlm/sim/lockstep.h"
 
 namespace ktpu::test {
@@ -64,27 +64,28 @@ struct Compared {
   }
 };
 
-// Answers read requests with random operand words, some of them late.
+// Answers read requests with random operand words, some of them late; `wild`: of any size.
 template <class Twin>
-void serve_fills(LockstepBench<Twin>& b, std::mt19937_64& rng) {
-  b.far().on_flit = [&b, &rng](const FarEnd::Seen& seen) {
+void serve_fills(LockstepBench<Twin>& b, std::mt19937_64& rng, bool wild) {
+  b.far().on_flit = [&b, &rng, wild](const FarEnd::Seen& seen) {
     if (seen.flit.type() != FlitType::kMemRdReq) return;
     const unsigned count = std::max(1u, static_cast<unsigned>(seen.flit.bits(192, 8)));
     Cycle at = seen.taken + 1;
     for (unsigned i = 0; i < 4 * count; ++i) {
       at += rng() % 4 == 0 ? rng() % 9 : 0;
-      b.far().send(at, random_operand_flit(rng, response(seen.flit.txn() + i / 4, i % 4)));
+      const Flit word = response(seen.flit.txn() + i / 4, i % 4);
+      b.far().send(at, wild ? wild_payload(rng, word) : random_operand_flit(rng, word));
     }
   };
 }
 
 // One program to the end of `cycles`. Throws LockstepError at the first difference.
 template <class Twin = rtl::ClusterTwin>
-Compared run_lockstep(const Program& p, Cycle cycles) {
+Compared run_lockstep(const Program& p, Cycle cycles, bool wild = false) {
   LockstepBench<Twin> b(p.params);
   std::mt19937_64 rng(p.seed * 77 + 1);
   b.far().busy = [&p](Cycle c) { return ((c * 2654435761u) >> 7) % 8 < p.busy_per_8; };
-  serve_fills(b, rng);
+  serve_fills(b, rng, wild);
   for (const auto& [at, flit] : p.script) b.send(at, flit);
   b.run(cycles);
   b.pair().require_compared();

@@ -2,11 +2,27 @@
 // The C++ models, one line a kind: the place to look for what can stand in a socket.
 #include "arch/error.h"
 #include "tlm/cluster/matmul_cluster.h"
+#include "tlm/platform/model_params.h"
 #include "tlm/platform/registry.h"
 #include "tlm/traffic/node.h"
 #include "tlm/vector/vector_core.h"
 
 namespace ktpu::platform {
+
+cluster::ClusterParams cluster_params(const EndpointContext& context) {
+  const topo::MatmulCluster& c = *context.node.get<topo::MatmulCluster>();
+  cluster::ClusterParams params;
+  params.at = context.node.at;
+  params.memory_port = context.memory_port;
+  params.tiles = c.tiles;
+  params.l1_a = c.l1_a;
+  params.l1_b = c.l1_b;
+  params.acc_mw = c.acc_mw;
+  params.inst_depth = c.inst_depth;
+  params.recv_depth = c.recv_depth;
+  params.quirks = context.node.quirks == topo::Quirks::kReference;
+  return params;
+}
 
 namespace {
 
@@ -44,18 +60,7 @@ std::unique_ptr<sim::Unit> make_traffic(const EndpointContext& context) {
 }
 
 std::unique_ptr<sim::Unit> make_cluster(const EndpointContext& context) {
-  const topo::MatmulCluster& c = *context.node.get<topo::MatmulCluster>();
-  cluster::ClusterParams params;
-  params.at = context.node.at;
-  params.memory_port = context.memory_port;
-  params.tiles = c.tiles;
-  params.l1_a = c.l1_a;
-  params.l1_b = c.l1_b;
-  params.acc_mw = c.acc_mw;
-  params.inst_depth = c.inst_depth;
-  params.recv_depth = c.recv_depth;
-  params.quirks = context.node.quirks == topo::Quirks::kReference;
-  return std::make_unique<cluster::MatmulCluster>(context.name, params, context.port);
+  return std::make_unique<cluster::MatmulCluster>(context.name, cluster_params(context), context.port);
 }
 
 std::unique_ptr<sim::Unit> make_vector(const EndpointContext& context) {
