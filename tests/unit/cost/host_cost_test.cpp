@@ -98,6 +98,28 @@ TEST(HostCost, CommandEngine) {
   EXPECT_EQ(r.machine_cycles, kKickToSignal);
 }
 
+TEST(HostCost, TheEngineStartsBehindGo) {
+  CostMachine machine = small_machine();
+  machine.host.engine = true;
+  const Cycles reference = estimate(command_program(), machine).total_cycles;
+  machine.host.engine_go += 3;
+  EXPECT_EQ(estimate(command_program(), machine).total_cycles, reference + 3);
+}
+
+// A second kick of a round writes what has changed only, and waits until the first has run.
+TEST(HostCost, RegistersAreWrittenOnceARound) {
+  arch::Program same;
+  add_round(same, "same", 1);
+  same.steps.insert(same.steps.begin() + 5, {0, arch::StepKick{{1, 1}, 0, 1}});
+  std::get<arch::StepAwait>(same.steps.back().action).count = 2;
+  arch::Program other = same;
+  std::get<arch::StepStage>(other.steps[2].action).flits.resize(2);
+  std::get<arch::StepKick>(other.steps[5].action).base = 1;
+  // One flit more staged, PROG_BASE written again.
+  EXPECT_EQ(estimate(other, small_machine()).total_cycles - estimate(same, small_machine()).total_cycles,
+            15 + 3);
+}
+
 TEST(HostCost, WithoutTheEngineTheHostExecutesTheList) {
   EXPECT_LT(estimate(command_program(), small_machine()).total_cycles, 40 + 15 + 9 * 4 * 3);
 }
