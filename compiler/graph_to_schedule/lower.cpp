@@ -52,7 +52,7 @@ class Lowering {
     stages_ = form_stages(graph, resources, options);
     orders_ = choose_orders(graph, stages_, options.policy);
     for (std::size_t s = 0; s < stages_.size(); ++s) {
-      enter(s);
+      now_ = options.policy == Policy::kBest ? orders_at(orders_, s) : first_orders(orders_);
       check(stages_[s]);
     }
     if (options.regrid)

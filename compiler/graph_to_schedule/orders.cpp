@@ -191,6 +191,12 @@ Orders orders_at(const Orders& orders, std::size_t stage) {
   return now;
 }
 
+Orders first_orders(const Orders& orders) {
+  Orders first = orders;
+  for (auto& [id, buffer] : first.of) buffer.held = buffer.changes.front().held;
+  return first;
+}
+
 ChainSize chain_size(const Apply& apply, const Orders& orders, const std::vector<std::uint32_t>& grid) {
   ChainSize size;
   size.room = less(orders.of.at(apply.target.buffer).held, apply.target.offset);

@@ -35,6 +35,8 @@ Orders choose_orders(const graph::Graph& graph, const std::vector<ProtoStage>& s
 // As the chains of one stage find them: `held` is what the order of that stage holds, nothing of a batch's
 // padding. The reference goes by the first order, and refuses operands whose padding differs in it.
 Orders orders_at(const Orders& orders, std::size_t stage);
+// As the reference's checks find them: the first order, before batch elements are padded (section 15.5).
+Orders first_orders(const Orders& orders);
 
 // What a chain may touch (section 16), in elements: `stride` from part to part, and `room` over all of them.
 struct ChainSize {

@@ -82,6 +82,21 @@ TEST(DriverCompat, RefusedWithOperandsPlaced) {
             "placed CAUSAL_KEYS");
 }
 
+TEST(DriverCompat, OperandsAreComparedBeforeBatchElementsArePadded) {
+  const auto attention = [](std::uint32_t queries, const Knobs& knobs, schedule::Policy policy) {
+    return refusal("kernels.flash_attention",
+                   {{"q", {2, queries, 32}}, {"k", {2, 32, 32}}, {"v", {2, 32, 32}}}, knobs, policy);
+  };
+  // Batch elements of the weights are padded to chunks of 64 keys, the mask is not; both begin as 32 x 32.
+  const Knobs causal{{"block", 32}, {"causal", true}};
+  EXPECT_EQ(attention(32, causal, schedule::Policy::kCompat), "taken");
+  EXPECT_EQ(attention(32, causal, schedule::Policy::kBest), "taken");
+  // 16 rows in order, and as part of a tile of 32: padded to 2048 bytes they would look alike.
+  const Knobs plain{{"block", 32}, {"nk", 1}};
+  EXPECT_EQ(attention(16, plain, schedule::Policy::kCompat), "before REACH_DIFFERS");
+  EXPECT_EQ(attention(16, plain, schedule::Policy::kBest), "taken");
+}
+
 TEST(DriverCompat, AnEpilogueThatCannotFuseIsStagedWhateverElseIsWrong) {
   // The tile is too large for a vector core and its chunk for a bank; staged, the bias refuses.
   const Shapes inputs{{"x", {32, 64}}, {"w", {32, 64}}, {"b", {32}}};
