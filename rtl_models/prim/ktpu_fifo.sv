@@ -18,7 +18,7 @@ module ktpu_fifo #(
   parameter int unsigned Latency = 3,
   // Words held beyond the depth.
   parameter int unsigned Extra = 2,
-  // Cycles after reset in which nothing is taken.
+  // Cycles after reset in which nothing is taken; may be 0.
   parameter int unsigned ResetCycles = 5,
   localparam int unsigned DepthWidth = $clog2(MaxDepth + 1)
 ) (
@@ -39,7 +39,7 @@ module ktpu_fifo #(
   localparam int unsigned Words      = MaxDepth + Extra;
   localparam int unsigned PtrWidth   = $clog2(Words);
   localparam int unsigned CountWidth = $clog2(Words + 1);
-  localparam int unsigned ResetWidth = $clog2(ResetCycles + 1);
+  localparam int unsigned ResetWidth = (ResetCycles == 0) ? 1 : $clog2(ResetCycles + 1);
 
   logic [Width-1:0] mem [Words];
 

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// The converged path to one DRAM master (memory.md sections 7.1 and 7.3): an adapter per requester, separate read
+// and write arbiters, the write-data multiplexer, beat packing and the FIFOs of the five channels.
+
+`include "ktpu_assert.svh"
+
+module ktpu_memory_path
+  import ktpu_pkg::*;
+  import ktpu_memory_pkg::*;
+(
+  input  logic                          clk_i,
+  input  logic                          rst_ni,
+  input  logic [1:0]                    lanes_log2_i,  // quasi-static
+
+  input  request_t [MaxRequesters-1:0]  request_i,
+  output reply_t   [MaxRequesters-1:0]  reply_o,
+
+  // The DRAM bus; identifiers are indices of requesters.
+  output logic                          ar_valid_o,
+  output burst_t                        ar_o,
+  input  logic                          ar_ready_i,
+  output logic                          aw_valid_o,
+  output burst_t                        aw_o,
+  input  logic                          aw_ready_i,
+  output logic                          w_valid_o,
+  output write_beat_t                   w_o,
+  input  logic                          w_ready_i,
+  input  logic                          r_valid_i,
+  input  logic [MaxLanes*PayloadWidth-1:0] r_data_i,
+  input  requester_t                    r_id_i,
+  output logic                          r_ready_o,
+  input  logic                          b_valid_i,
+  input  requester_t                    b_id_i,
+  output logic                          b_ready_o
+);
+
+  localparam int unsigned BusWidth   = MaxLanes * PayloadWidth;
+  // Never what limits a write: a place for each write address that the path can hold.
+  localparam int unsigned OrderDepth = 32;
+
+  // Whose data comes next, and where in the bus it begins.
+  typedef struct packed {
+    beats_t     beats;
+    requester_t id;
+    lane_t      lane;
+  } order_t;
+
+  lane_t last_lane;
+  assign last_lane = lane_t'(~(2'b11 << lanes_log2_i));
+
+  function automatic burst_t narrow(addr_t addr, beats_t beats, requester_t id, logic [1:0] lanes_log2,
+                                    lane_t last);
+    lane_t      lane;
+    logic [9:0] total;
+    burst_t     burst;
+    lane        = addr[6:5] & last;
+    total       = 10'(beats) + 10'(lane) + 10'(last);
+    burst.addr  = addr & ~((addr_t'(WordBytes) << lanes_log2) - addr_t'(1));
+    burst.beats = beats_t'(total >> lanes_log2);
+    burst.id    = id;
+    return burst;
+  endfunction
+
+  // --- Adapters: a write offered together with a read goes first, and a choice is held until granted
+  requester_mask_t held_d, held_q;
+  requester_mask_t held_write_d, held_write_q;
+  requester_mask_t in_flight_d, in_flight_q;  // a read is at the DRAM
+  requester_mask_t reads, writes;             // presented in this cycle
+  requester_mask_t read_grant, write_grant;
+
+  always_comb begin : adapters
+    for (int unsigned i = 0; i < MaxRequesters; i++) begin
+      held_write_d[i] = held_q[i] ? held_write_q[i] : request_i[i].aw_valid;
+      held_d[i]       = request_i[i].ar_valid || request_i[i].aw_valid;
+      writes[i]       = held_d[i] && held_write_d[i];
+      reads[i]        = held_d[i] && !held_write_d[i] && !in_flight_q[i];
+    end
+    held_d &= ~(read_grant | write_grant);
+  end
+
+  // --- Arbiters, on the vector of the cycle before; a winner is out of the next cycle
+  requester_mask_t read_requests_q, read_blocked_q;
+  requester_mask_t write_requests_q, write_blocked_q;
+  requester_t      read_pointer_q, write_pointer_q;
+  requester_t      reader, writer;
+  logic            ar_push_q, aw_push_q;  // a granted address on its way into the FIFO
+  burst_t          ar_push_burst_q, aw_push_burst_q;
+  order_t          push_order_q;
+  logic            ar_full, aw_full, order_full;
+  logic            ar_room, aw_room;
+
+  assign ar_room     = !ar_push_q || !ar_full;
+  assign aw_room     = !aw_push_q || !(aw_full || order_full);
+  assign read_grant  = ar_room ? pick(read_requests_q & ~read_blocked_q, read_pointer_q) : '0;
+  assign write_grant = aw_room ? pick(write_requests_q & ~write_blocked_q, write_pointer_q) : '0;
+  assign reader      = index_of(read_grant);
+  assign writer      = index_of(write_grant);
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      held_q           <= '0;
+      held_write_q     <= '0;
+      in_flight_q      <= '0;
+      read_requests_q  <= '0;
+      read_blocked_q   <= '0;
+      read_pointer_q   <= '0;
+      write_requests_q <= '0;
+      write_blocked_q  <= '0;
+      write_pointer_q  <= '0;
+      ar_push_q        <= 1'b0;
+      aw_push_q        <= 1'b0;
+    end else begin
+      held_q           <= held_d;
+      held_write_q     <= held_write_d;
+      in_flight_q      <= in_flight_d;
+      read_requests_q  <= reads;
+      read_blocked_q   <= read_grant;
+      write_requests_q <= writes;
+      write_blocked_q  <= write_grant;
+      if (read_grant != '0)  read_pointer_q  <= reader + requester_t'(1);
+      if (write_grant != '0) write_pointer_q <= writer + requester_t'(1);
+      if (ar_room) ar_push_q <= read_grant != '0;
+      if (aw_room) aw_push_q <= write_grant != '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : granted
+    if (read_grant != '0) begin
+      ar_push_burst_q <= narrow(request_i[reader].ar_addr, request_i[reader].ar_beats, reader, lanes_log2_i,
+                                last_lane);
+    end
+    if (write_grant != '0) begin
+      aw_push_burst_q <= narrow(request_i[writer].aw_addr, request_i[writer].aw_beats, writer, lanes_log2_i,
+                                last_lane);
+      push_order_q    <= '{beats: request_i[writer].aw_beats, id: writer,
+                           lane: request_i[writer].aw_addr[6:5] & last_lane};
+    end
+  end
+
+  ktpu_fifo #(
+    .Width ($bits(burst_t)), .MaxDepth (DramFifoAr), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
+    .ResetCycles (0)
+  ) u_ar (
+    .clk_i, .rst_ni, .depth_i (($clog2(DramFifoAr + 1))'(DramFifoAr)),
+    .wvalid_i (ar_push_q && !ar_full), .wdata_i (ar_push_burst_q), .busy_o (ar_full),
+    .rvalid_o (ar_valid_o), .rdata_o (ar_o), .rready_i (ar_ready_i)
+  );
+
+  ktpu_fifo #(
+    .Width ($bits(burst_t)), .MaxDepth (DramFifoAw), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
+    .ResetCycles (0)
+  ) u_aw (
+    .clk_i, .rst_ni, .depth_i (($clog2(DramFifoAw + 1))'(DramFifoAw)),
+    .wvalid_i (aw_push_q && aw_room), .wdata_i (aw_push_burst_q), .busy_o (aw_full),
+    .rvalid_o (aw_valid_o), .rdata_o (aw_o), .rready_i (aw_ready_i)
+  );
+
+  // --- Write data: follows the order of the write addresses
+  logic        order_valid;
+  order_t      order_head;
+  logic        mux_open_d, mux_open_q;
+  order_t      mux_d, mux_q;
+  logic        w_full, w_take, w_push;
+  logic        w_last;
+  write_beat_t pack_d, pack_q;  // the beat being put together; lanes are 0 between beats
+
+  ktpu_fifo #(
+    .Width ($bits(order_t)), .MaxDepth (OrderDepth), .Latency (FifoLatency), .Extra (FifoExtra),
+    .ResetCycles (0)
+  ) u_order (
+    .clk_i, .rst_ni, .depth_i (($clog2(OrderDepth + 1))'(OrderDepth)),
+    .wvalid_i (aw_push_q && aw_room), .wdata_i (push_order_q), .busy_o (order_full),
+    .rvalid_o (order_valid), .rdata_o (order_head), .rready_i (!mux_open_q)
+  );
+
+  assign w_take = mux_open_q && request_i[mux_q.id].w_valid && !w_full;
+  assign w_last = mux_q.beats == beats_t'(1);
+  assign w_push = w_take && (w_last || mux_q.lane == last_lane);
+
+  always_comb begin : write_mux
+    mux_open_d = mux_open_q;
+    mux_d      = mux_q;
+    if (!mux_open_q) begin
+      mux_open_d = order_valid;
+      mux_d      = order_head;
+    end else if (w_take) begin
+      mux_open_d  = !w_last;
+      mux_d.beats = mux_q.beats - beats_t'(1);
+      mux_d.lane  = w_push ? '0 : mux_q.lane + lane_t'(1);
+    end
+  end
+
+  always_comb begin : packing
+    pack_d = pack_q;
+    if (w_take) begin
+      if (pack_q.lanes == '0) pack_d = '0;
+      pack_d.data[mux_q.lane*PayloadWidth +: PayloadWidth] = request_i[mux_q.id].w_data;
+      pack_d.lanes[mux_q.lane] = 1'b1;
+      pack_d.last              = w_last;
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      mux_open_q <= 1'b0;
+      pack_q     <= '0;
+    end else begin
+      mux_open_q <= mux_open_d;
+      if (w_take) begin
+        pack_q <= pack_d;
+        if (w_push) pack_q.lanes <= '0;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : mux_register
+    mux_q <= mux_d;
+  end
+
+  ktpu_fifo #(
+    .Width ($bits(write_beat_t)), .MaxDepth (DramFifoW), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
+    .ResetCycles (0)
+  ) u_w (
+    .clk_i, .rst_ni, .depth_i (($clog2(DramFifoW + 1))'(DramFifoW)),
+    .wvalid_i (w_push), .wdata_i (pack_d), .busy_o (w_full),
+    .rvalid_o (w_valid_o), .rdata_o (w_o), .rready_i (w_ready_i)
+  );
+
+  // --- Read data: whoever does not take it holds up everybody behind
+  typedef struct packed {
+    logic [BusWidth-1:0] data;
+    requester_t          id;
+  } read_word_t;
+
+  logic                       r_full, r_head_valid, r_give, r_pop, r_last;
+  read_word_t                 r_head;
+  beats_t [MaxRequesters-1:0] track_beats_d, track_beats_q;  // internal ones still to come
+  lane_t  [MaxRequesters-1:0] track_lane_d, track_lane_q;    // of the next one
+
+  ktpu_fifo #(
+    .Width ($bits(read_word_t)), .MaxDepth (DramFifoR), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
+    .ResetCycles (0)
+  ) u_r (
+    .clk_i, .rst_ni, .depth_i (($clog2(DramFifoR + 1))'(DramFifoR)),
+    .wvalid_i (r_valid_i && !r_full), .wdata_i ({r_data_i, r_id_i}), .busy_o (r_full),
+    .rvalid_o (r_head_valid), .rdata_o (r_head), .rready_i (r_pop)
+  );
+
+  assign r_ready_o = !r_full;
+  assign r_give    = r_head_valid && request_i[r_head.id].r_ready;
+  assign r_last    = track_beats_q[r_head.id] == beats_t'(1);
+  assign r_pop     = r_give && (r_last || track_lane_q[r_head.id] == last_lane);
+
+  always_comb begin : tracks
+    track_beats_d = track_beats_q;
+    track_lane_d  = track_lane_q;
+    in_flight_d   = in_flight_q | read_grant;
+    if (r_give) begin
+      track_beats_d[r_head.id] = track_beats_q[r_head.id] - beats_t'(1);
+      track_lane_d[r_head.id]  = r_pop ? '0 : track_lane_q[r_head.id] + lane_t'(1);
+      if (r_last) in_flight_d[r_head.id] = 1'b0;
+    end
+    if (read_grant != '0) begin
+      track_beats_d[reader] = request_i[reader].ar_beats;
+      track_lane_d[reader]  = request_i[reader].ar_addr[6:5] & last_lane;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin : track_registers
+    track_beats_q <= track_beats_d;
+    track_lane_q  <= track_lane_d;
+  end
+
+  // --- Write responses: a pulse from a register
+  logic       b_full, b_head_valid;
+  requester_t b_head;
+  logic       pulse_q;
+  requester_t pulse_id_q;
+
+  ktpu_fifo #(
+    .Width ($bits(requester_t)), .MaxDepth (DramFifoB), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
+    .ResetCycles (0)
+  ) u_b (
+    .clk_i, .rst_ni, .depth_i (($clog2(DramFifoB + 1))'(DramFifoB)),
+    .wvalid_i (b_valid_i && !b_full), .wdata_i (b_id_i), .busy_o (b_full),
+    .rvalid_o (b_head_valid), .rdata_o (b_head), .rready_i (1'b1)
+  );
+
+  assign b_ready_o = !b_full;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) pulse_q <= 1'b0;
+    else         pulse_q <= b_head_valid;
+  end
+
+  always_ff @(posedge clk_i) begin : pulse
+    if (b_head_valid) pulse_id_q <= b_head;
+  end
+
+  always_comb begin : replies
+    for (int unsigned i = 0; i < MaxRequesters; i++) begin
+      reply_o[i].ar_grant = read_grant[i];
+      reply_o[i].aw_grant = write_grant[i];
+      reply_o[i].w_taken  = w_take && mux_q.id == requester_t'(i);
+      reply_o[i].r_valid  = r_give && r_head.id == requester_t'(i);
+      reply_o[i].b        = pulse_q && pulse_id_q == requester_t'(i);
+      reply_o[i].r_data   = r_head.data[track_lane_q[r_head.id]*PayloadWidth +: PayloadWidth];
+    end
+  end
+
+  `KTPU_ASSERT(BusIsStatic, $stable(lanes_log2_i))
+  `KTPU_ASSERT(ReadAddressStays, ar_valid_o && !ar_ready_i |=> ar_valid_o && $stable(ar_o))
+  `KTPU_ASSERT(WriteAddressStays, aw_valid_o && !aw_ready_i |=> aw_valid_o && $stable(aw_o))
+  `KTPU_ASSERT(WriteDataStays, w_valid_o && !w_ready_i |=> w_valid_o && $stable(w_o))
+  `KTPU_ASSERT(ReadDataStays, r_valid_i && !r_ready_o |=> r_valid_i && $stable(r_data_i) && $stable(r_id_i))
+
+endmodule

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types shared by the modules of the memory agent (memory.md). The flit, the request's layout and the machine's
+// numbers are in the generated ktpu_pkg.
+
+package ktpu_memory_pkg;
+
+  import ktpu_pkg::*;
+
+  localparam int unsigned MaxPorts      = 4;
+  // Requesters of the DRAM port (memory.md section 7): ports, host window, mover, inbound remote.
+  localparam int unsigned MaxRequesters = MaxPorts + 3;
+  // 256-bit lanes of the widest DRAM bus.
+  localparam int unsigned MaxLanes      = 4;
+
+  localparam int unsigned AddrWidth     = 40;
+  localparam int unsigned WordBytes     = PayloadWidth / 8;
+  localparam int unsigned EntryWords    = 4;  // of a response
+  localparam int unsigned QuantBeats    = 8;  // FP16 beats of an entry
+
+  typedef logic [AddrWidth-1:0]    addr_t;
+  typedef logic [8:0]              beats_t;  // 1..256
+  typedef logic [PayloadWidth-1:0] word_t;
+  typedef logic [MaxRequesters-1:0] requester_mask_t;
+  typedef logic [2:0]              requester_t;
+  typedef logic [1:0]              lane_t;
+
+  typedef struct packed {
+    pos_t x;
+    pos_t y;
+  } coord_t;
+
+  // What the agent is built as. Quasi-static.
+  typedef struct packed {
+    logic [2:0] num_ports;   // 1..MaxPorts
+    logic [1:0] lanes_log2;  // DRAM bus of 256 << lanes_log2 bits, 0..2
+    logic [1:0] mesh_id;
+    logic       staging;     // apertures are decoded: what nobody serves is dropped at the ports
+    logic       client;      // somebody takes the flits that are not the memory's
+  } config_t;
+
+  // From a requester to the DRAM path, all registers of the requester. Beats of 32 bytes.
+  typedef struct packed {
+    logic   ar_valid;
+    addr_t  ar_addr;
+    beats_t ar_beats;
+    logic   aw_valid;
+    addr_t  aw_addr;
+    beats_t aw_beats;
+    logic   w_valid;
+    word_t  w_data;
+    logic   r_ready;
+  } request_t;
+
+  // Back, in the cycle in which it happens.
+  typedef struct packed {
+    logic  ar_grant;
+    logic  aw_grant;
+    logic  w_taken;
+    logic  r_valid;  // only with r_ready
+    logic  b;        // write response, one cycle wide, never held
+    word_t r_data;
+  } reply_t;
+
+  // A burst on the DRAM bus.
+  typedef struct packed {
+    addr_t      addr;   // aligned down to a beat of the bus
+    beats_t     beats;  // of the bus
+    requester_t id;
+  } burst_t;
+
+  // A beat on the DRAM bus towards the memory.
+  typedef struct packed {
+    logic [MaxLanes*PayloadWidth-1:0] data;
+    logic [MaxLanes-1:0]              lanes;  // written 32-byte lanes
+    logic                             last;
+  } write_beat_t;
+
+  // Whether a memory port serves a flit of this kind (memory.md section 2).
+  function automatic logic is_memory(logic [3:0] kind);
+    return kind == FlitMemRdReq || kind == FlitMemWrReq || kind == FlitMemWrData;
+  endfunction
+
+  // Whether nobody serves the aperture that address bits [39:32] name, given that apertures are decoded
+  // (memory.md section 3, last table).
+  function automatic logic is_unserved(logic [7:0] top, logic [1:0] mesh_id);
+    return top[7:6] == 2'b10 && !(top[5:4] == mesh_id && top[3:0] == 4'd0);
+  endfunction
+
+  // The first set bit at or after the pointer, else the lowest; one-hot or zero.
+  function automatic requester_mask_t pick(requester_mask_t candidates, requester_t pointer);
+    requester_mask_t after;
+    after = candidates & (requester_mask_t'('1) << pointer);
+    if (after == '0) after = candidates;
+    return after & (~after + requester_mask_t'(1));
+  endfunction
+
+  function automatic requester_t index_of(requester_mask_t one_hot);
+    requester_t index;
+    index = '0;
+    for (int unsigned i = 0; i < MaxRequesters; i++) begin
+      if (one_hot[i]) index |= requester_t'(i);
+    end
+    return index;
+  endfunction
+
+endpackage
