@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/common/memory_sockets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tlm/sim/lockstep.h"
+
+namespace ktpu::apps {
+
+namespace {
+
+rtl::DramSocket::Shown pins_of(const memory::DramOutputs& out) {
+  return {out.ar_ready, out.aw_ready, out.w_ready, out.r_valid,
+          out.b_valid,  out.r_id,     out.b_id,    out.r_data.words.data()};
+}
+
+[[noreturn]] void differ(const std::string& unit, sim::Cycle now, std::string port, std::string field,
+                         std::string expected, std::string got) {
+  throw sim::LockstepError(
+      {unit, now, std::move(port), {std::move(field), std::move(expected), std::move(got)}});
+}
+
+std::string bit(bool value) { return value ? "1" : "0"; }
+
+void compare_address(const std::string& unit, sim::Cycle now, const char* port,
+                     const std::optional<memory::DramAddress>& expected,
+                     const rtl::DramSocket::Address* got) {
+  if (expected.has_value() != (got != nullptr))
+    differ(unit, now, port, "valid", bit(expected.has_value()), bit(got != nullptr));
+  if (got == nullptr) return;
+  if (expected->addr != got->addr)
+    differ(unit, now, port, "addr", fmt::format("{:#x}", expected->addr), fmt::format("{:#x}", got->addr));
+  if (expected->beats != got->beats)
+    differ(unit, now, port, "beats", std::to_string(expected->beats), std::to_string(got->beats));
+  if (expected->id != got->id)
+    differ(unit, now, port, "id", std::to_string(expected->id), std::to_string(got->id));
+}
+
+}  // namespace
+
+rtl::DramSocket::Shown DramOfTwin::shown(sim::Cycle) const { return pins_of(device_.out()); }
+
+void DramOfTwin::clock(sim::Cycle now, const Moves& moves) {
+  memory::DramInputs in;
+  memory::DramAddress ar, aw;
+  memory::DramWriteBeat w;
+  if (moves.ar != nullptr) {
+    ar = {moves.ar->addr, moves.ar->beats, moves.ar->id, {}};
+    in.ar = &ar;
+  }
+  if (moves.aw != nullptr) {
+    aw = {moves.aw->addr, moves.aw->beats, moves.aw->id, {}};
+    in.aw = &aw;
+  }
+  if (moves.w != nullptr) {
+    std::copy_n(moves.w->data, w.data.words.size(), w.data.words.begin());
+    w.lanes = moves.w->lanes;
+    w.last = moves.w->last;
+    in.w = &w;
+  }
+  in.r_taken = moves.r;
+  in.b_taken = moves.b;
+  device_.clock(now, in);
+}
+
+void RecordedDram::reset(sim::Cycle start) {
+  real_.set_misuse_log(misuse_);
+  real_.reset(start);
+  out_ = real_.out();
+  clocked_ = sim::kNever;
+}
+
+sim::Cycle RecordedDram::clock(sim::Cycle now, const memory::DramInputs& in) {
+  before_ = out_;
+  moved_ = {};
+  if (in.ar != nullptr) moved_.ar = *in.ar;
+  if (in.aw != nullptr) moved_.aw = *in.aw;
+  if (in.w != nullptr) moved_.w = *in.w;
+  moved_.r = in.r_taken;
+  moved_.b = in.b_taken;
+  clocked_ = now;
+  const sim::Cycle next = real_.clock(now, in);
+  out_ = real_.out();
+  return next;
+}
+
+rtl::DramSocket::Shown ComparedDram::shown(sim::Cycle now) const { return pins_of(dram_.shown(now)); }
+
+void ComparedDram::clock(sim::Cycle now, const Moves& moves) {
+  const RecordedDram::Moved& model = dram_.moved(now);
+  compare_address(unit_, now, "dram.ar", model.ar, moves.ar);
+  compare_address(unit_, now, "dram.aw", model.aw, moves.aw);
+  if (model.w.has_value() != (moves.w != nullptr))
+    differ(unit_, now, "dram.w", "valid", bit(model.w.has_value()), bit(moves.w != nullptr));
+  if (moves.w != nullptr) {
+    const memory::DramWriteBeat& expected = *model.w;
+    if (expected.lanes != moves.w->lanes)
+      differ(unit_, now, "dram.w", "lanes", fmt::format("{:#x}", expected.lanes),
+             fmt::format("{:#x}", moves.w->lanes));
+    if ((expected.last != 0) != moves.w->last)
+      differ(unit_, now, "dram.w", "last", bit(expected.last != 0), bit(moves.w->last));
+    for (unsigned word = 0; word < dram_.bus_bits() / 64; ++word)
+      if ((expected.lanes >> (word / 4) & 1) != 0 && expected.data.words[word] != moves.w->data[word])
+        differ(unit_, now, "dram.w", fmt::format("data[{}:{}]", 64 * word + 63, 64 * word),
+               fmt::format("{:#x}", expected.data.words[word]), fmt::format("{:#x}", moves.w->data[word]));
+  }
+  if (model.r != moves.r) differ(unit_, now, "dram.r", "taken", bit(model.r), bit(moves.r));
+  if (model.b != moves.b) differ(unit_, now, "dram.b", "taken", bit(model.b), bit(moves.b));
+  compared_ += model.ar.has_value() + model.aw.has_value() + model.w.has_value() + model.r + model.b;
+}
+
+void RecordedClient::reset(sim::Cycle start) {
+  offered_at_ = clocked_at_ = sim::kNever;
+  real_.reset(start);
+}
+
+bool RecordedClient::offer(sim::Cycle now, const arch::Flit& flit) {
+  offered_at_ = now;
+  offered_ = flit;
+  accepted_ = real_.offer(now, flit);
+  return accepted_;
+}
+
+sim::Cycle RecordedClient::clock(sim::Cycle now, bool out_taken) {
+  clocked_at_ = now;
+  taken_ = out_taken;
+  return real_.clock(now, out_taken);
+}
+
+bool ComparedClient::offer(sim::Cycle now, const arch::Flit& flit) {
+  const arch::Flit* expected = client_.offered(now);
+  if (expected == nullptr) differ(unit_, now, "client.in", "valid", "0", "1");
+  if (const auto difference = sim::first_difference(*expected, flit))
+    throw sim::LockstepError({unit_, now, "client.in", *difference});
+  offered_ = true;
+  return client_.accepted();
+}
+
+void ComparedClient::clock(sim::Cycle now, bool out_taken) {
+  if (client_.offered(now) != nullptr && !offered_) differ(unit_, now, "client.in", "valid", "1", "0");
+  if (client_.taken(now) != out_taken)
+    differ(unit_, now, "client.out", "taken", bit(client_.taken(now)), bit(out_taken));
+  offered_ = false;
+}
+
+}  // namespace ktpu::apps

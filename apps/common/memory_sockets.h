@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory agent's RTL twin between the models it stands beside: on a DRAM and a control agent of its own,
+// or in lock-step on those of the model, whose every cycle it is compared with.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "rtl_models/memory/memory_sockets.h"
+#include "tlm/memory/agent_client.h"
+#include "tlm/memory/dram_device.h"
+
+namespace ktpu::apps {
+
+// A DRAM that is the twin's alone.
+class DramOfTwin final : public rtl::DramSocket {
+ public:
+  explicit DramOfTwin(memory::DramDevice& device) : device_(device) {}
+  void reset(sim::Cycle start) override { device_.reset(start); }
+  Shown shown(sim::Cycle now) const override;
+  void clock(sim::Cycle now, const Moves& moves) override;
+
+ private:
+  memory::DramDevice& device_;
+};
+
+// Stands between the model and its DRAM, and keeps what happened in the last cycle.
+class RecordedDram final : public memory::DramDevice {
+ public:
+  explicit RecordedDram(memory::DramDevice& real) : DramDevice(real.bus_bits()), real_(real) {}
+
+  void reset(sim::Cycle start) override;
+  sim::Cycle clock(sim::Cycle now, const memory::DramInputs& in) override;
+  void visit(sim::Archive& archive) override { real_.visit(archive); }
+  std::vector<sim::Wait> waits(sim::Cycle now) const override { return real_.waits(now); }
+
+  // What the memory showed in cycle `now`, after the model's clock().
+  const memory::DramOutputs& shown(sim::Cycle now) const { return clocked_ == now ? before_ : out_; }
+  struct Moved {
+    std::optional<memory::DramAddress> ar, aw;
+    std::optional<memory::DramWriteBeat> w;
+    bool r = false, b = false;
+  };
+  const Moved& moved(sim::Cycle now) const { return clocked_ == now ? moved_ : nothing_; }
+
+ private:
+  memory::DramDevice& real_;
+  sim::Cycle clocked_ = sim::kNever;
+  memory::DramOutputs before_;
+  Moved moved_;
+  const Moved nothing_;
+};
+
+// The twin's side of it: shows the same, and compares every handover. Throws sim::LockstepError.
+class ComparedDram final : public rtl::DramSocket {
+ public:
+  ComparedDram(std::string unit, const RecordedDram& dram) : unit_(std::move(unit)), dram_(dram) {}
+  void reset(sim::Cycle) override {}
+  Shown shown(sim::Cycle now) const override;
+  void clock(sim::Cycle now, const Moves& moves) override;
+  std::uint64_t compared() const { return compared_; }  // handovers of the model
+
+ private:
+  std::string unit_;
+  const RecordedDram& dram_;
+  std::uint64_t compared_ = 0;
+};
+
+// The same for the control agent.
+class RecordedClient final : public memory::AgentClient {
+ public:
+  explicit RecordedClient(memory::AgentClient& real) : real_(real) {}
+  void reset(sim::Cycle start) override;
+  const arch::Flit* out() const override { return real_.out(); }
+  void drive(sim::Cycle now) override { real_.drive(now); }
+  bool offer(sim::Cycle now, const arch::Flit& flit) override;
+  sim::Cycle clock(sim::Cycle now, bool out_taken) override;
+  void sync(sim::Cycle now) override { real_.sync(now); }
+  void visit(sim::Archive& archive) override { real_.visit(archive); }
+  std::vector<sim::Wait> waits(sim::Cycle now) const override { return real_.waits(now); }
+
+  // Of cycle `now`, after the model's clock().
+  const arch::Flit* offered(sim::Cycle now) const { return offered_at_ == now ? &offered_ : nullptr; }
+  bool accepted() const { return accepted_; }
+  bool taken(sim::Cycle now) const { return clocked_at_ == now && taken_; }
+
+ private:
+  memory::AgentClient& real_;
+  sim::Cycle offered_at_ = sim::kNever, clocked_at_ = sim::kNever;
+  arch::Flit offered_;
+  bool accepted_ = false, taken_ = false;
+};
+
+class ComparedClient final : public rtl::ClientSocket {
+ public:
+  ComparedClient(std::string unit, const RecordedClient& client) : unit_(std::move(unit)), client_(client) {}
+  void reset(sim::Cycle) override {}
+  void drive(sim::Cycle) override {}
+  const arch::Flit* out() const override { return client_.out(); }
+  bool offer(sim::Cycle now, const arch::Flit& flit) override;
+  void clock(sim::Cycle now, bool out_taken) override;
+
+ private:
+  std::string unit_;
+  const RecordedClient& client_;
+  bool offered_ = false;
+};
+
+}  // namespace ktpu::apps

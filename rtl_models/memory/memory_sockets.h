@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the memory agent's twin has around it besides mesh links, as interfaces: the DRAM and the control
+// agent. Whoever puts the twin into a machine implements them on the classes that stand there (apps/common).
+#pragma once
+
+#include <cstdint>
+
+#include "arch/flit.h"
+#include "tlm/sim/cycle.h"
+
+namespace ktpu::rtl {
+
+// The DRAM bus as its master sees it (memory.md section 7.3).
+class DramSocket {
+ public:
+  // Outputs of the memory in the present cycle, registers all.
+  struct Shown {
+    bool ar_ready = false, aw_ready = false, w_ready = false;
+    bool r_valid = false, b_valid = false;
+    std::uint8_t r_id = 0, b_id = 0;        // requester index
+    const std::uint64_t* r_data = nullptr;  // bus_bits / 64 words, with r_valid
+  };
+  struct Address {
+    std::uint64_t addr = 0;   // 40 bits, aligned down to a beat of the bus
+    std::uint32_t beats = 0;  // of the bus, 1..256
+    std::uint8_t id = 0;      // requester index
+  };
+  struct Beat {
+    const std::uint64_t* data = nullptr;  // 1024 bits, lanes not written are 0
+    std::uint32_t lanes = 0;              // bit i: 32-byte lane i is written
+    bool last = false;
+  };
+  // What was handed over in a cycle; null, false: nothing.
+  struct Moves {
+    const Address* ar = nullptr;
+    const Address* aw = nullptr;
+    const Beat* w = nullptr;
+    bool r = false, b = false;
+  };
+
+  virtual ~DramSocket() = default;
+  virtual void reset(sim::Cycle start) = 0;
+  virtual Shown shown(sim::Cycle now) const = 0;
+  // Once in every cycle, after shown() of the same cycle.
+  virtual void clock(sim::Cycle now, const Moves& moves) = 0;
+};
+
+// The control agent, which shares the ports' coordinates (memory.md section 2).
+class ClientSocket {
+ public:
+  virtual ~ClientSocket() = default;
+  virtual void reset(sim::Cycle start) = 0;
+  virtual void drive(sim::Cycle now) = 0;
+  // The flit it shows, null if none; stays until taken.
+  virtual const arch::Flit* out() const = 0;
+  // The one flit selected for it in this cycle; false: it is full, and the flit is lost.
+  virtual bool offer(sim::Cycle now, const arch::Flit& flit) = 0;
+  // Once in every cycle, after offer(). `out_taken`: the flit of out() left.
+  virtual void clock(sim::Cycle now, bool out_taken) = 0;
+};
+
+}  // namespace ktpu::rtl

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SystemVerilog memory agent in the socket of memory::MemoryAgent: same ports, same cycles.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arch/flit.h"
+#include "rtl_models/memory/memory_sockets.h"
+#include "tlm/sim/link.h"
+#include "tlm/sim/unit.h"
+
+class Vktpu_memory;
+
+namespace ktpu::rtl {
+
+template <class V>
+class Twin;
+
+// What the twin needs of memory::MemoryAgentConfig and of the DRAM. One Verilated module serves them all.
+struct MemoryPlace {
+  std::vector<arch::Coord> ports;  // 1..4
+  unsigned mesh_id = 0;
+  unsigned bus_bits = 512;  // of the DRAM: 256, 512 or 1024
+  // What the RTL does not have yet: refused by the constructor if asked for.
+  bool interlink = false;
+  bool staging = false;
+  unsigned reads_in_flight = 1;
+};
+
+template <class V>
+class MemoryTwinOf final : public sim::Unit {
+ public:
+  // `config`: a memory::MemoryAgentConfig (taken by shape, so that this folder does not depend on the
+  // models).
+  template <class Config>
+  static MemoryPlace place_of(const Config& config, unsigned bus_bits) {
+    return {config.ports,
+            config.mesh_id,
+            bus_bits,
+            config.interlink,
+            config.staging != decltype(config.staging){},
+            config.reads_in_flight};
+  }
+
+  // `dram` must outlive the twin. Throws UserError, naming it, for what the RTL is not built for.
+  MemoryTwinOf(std::string name, MemoryPlace place, DramSocket& dram);
+  ~MemoryTwinOf() override;
+
+  // Elaboration, as of memory::MemoryAgent.
+  void bind_port(unsigned port, sim::FlitPort links);
+  void set_client(ClientSocket* client) { client_ = client; }
+
+  // Bursts issued since reset, 16 bits each, as AUX_STAT shows them (memory.md section 4.6).
+  std::uint32_t read_count() const;
+  std::uint32_t write_count() const;
+  // Nothing queued, in flight or unfinished.
+  bool resting() const override;
+
+  void reset(sim::Cycle start) override;
+  void drive(sim::Cycle now) override;
+  bool is_mealy() const override { return true; }
+  bool settle(sim::Cycle now) override;
+  std::vector<const sim::LinkBase*> settle_reads() const override;
+  std::vector<const sim::LinkBase*> settle_writes() const override { return settle_reads(); }
+  sim::Cycle clock(sim::Cycle now) override;
+  bool free_running() const override { return true; }
+  void visit(sim::Archive& archive) override;
+  std::vector<sim::Wait> waits(sim::Cycle now) const override;
+
+  // Waves of the inside of the RTL (rtl_models/twin.h).
+  void open_waves(const std::string& path);
+
+ private:
+  static constexpr unsigned kMaxPorts = 4;
+
+  void show_inputs();
+
+  MemoryPlace place_;
+  DramSocket& dram_;
+  ClientSocket* client_ = nullptr;
+  std::array<sim::FlitPort, kMaxPorts> ports_{};
+  std::uint32_t in_valid_ = 0;  // mirror of the input links' valid
+  std::uint64_t lost_ = 0;      // flits for a control agent that was full or absent
+  std::unique_ptr<Twin<V>> twin_;
+};
+
+using MemoryTwin = MemoryTwinOf<Vktpu_memory>;
+extern template class MemoryTwinOf<Vktpu_memory>;
+
+}  // namespace ktpu::rtl

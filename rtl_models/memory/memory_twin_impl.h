@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// The members of MemoryTwinOf. A source file includes the header of a Verilated memory agent, then this, and
+// instantiates the template; memory_twin.cpp does so for ktpu_memory.
+#pragma once
+
+#include <bit>
+#include <cstring>
+
+#include "arch/error.h"
+#include "rtl_models/memory/memory_twin.h"
+#include "rtl_models/twin.h"
+
+namespace ktpu::rtl {
+
+namespace detail {
+// A flit on the pins: 288 bits, nine 32-bit words, the lowest first. Flit::w has the same bytes in the same
+// order.
+inline constexpr unsigned kMemoryFlitWords = arch::kFlitBits / 32;
+inline constexpr unsigned kMemoryFlitBytes = arch::kFlitBits / 8;
+inline constexpr unsigned kMemoryLaneBytes = arch::kPayloadBits / 8;
+static_assert(std::endian::native == std::endian::little, "flits are copied to and from the pins as bytes");
+}  // namespace detail
+
+template <class V>
+MemoryTwinOf<V>::MemoryTwinOf(std::string name, MemoryPlace place, DramSocket& dram)
+    : Unit(std::move(name)),
+      place_(std::move(place)),
+      dram_(dram),
+      twin_(std::make_unique<Twin<V>>(this->name())) {
+  const auto refuse = [&](const std::string& what) {
+    throw arch::UserError::make("{}: the RTL memory agent has no {}: choose impl model for it", this->name(),
+                                what);
+  };
+  if (place_.interlink) refuse("interlink");
+  if (place_.staging) refuse("staging memory");
+  if (place_.reads_in_flight != 1) refuse("more than one read in flight (reads_in_flight)");
+  if (place_.bus_bits != 256 && place_.bus_bits != 512 && place_.bus_bits != 1024)
+    refuse(fmt::format("DRAM bus of {} bits", place_.bus_bits));
+  if (place_.ports.empty() || place_.ports.size() > kMaxPorts)
+    refuse(fmt::format("{} memory ports", place_.ports.size()));
+}
+
+template <class V>
+MemoryTwinOf<V>::~MemoryTwinOf() = default;
+
+template <class V>
+void MemoryTwinOf<V>::bind_port(unsigned port, sim::FlitPort links) {
+  KTPU_CHECK(port < place_.ports.size(), "memory port {} of {}", port, place_.ports.size());
+  ports_[port] = links;
+  links.in->bind_receiver(*this, &in_valid_, 1u << port);
+  links.out->bind_sender(*this);
+}
+
+template <class V>
+std::uint32_t MemoryTwinOf<V>::read_count() const {
+  return twin_->pins().read_count_o;
+}
+template <class V>
+std::uint32_t MemoryTwinOf<V>::write_count() const {
+  return twin_->pins().write_count_o;
+}
+template <class V>
+bool MemoryTwinOf<V>::resting() const {
+  return twin_->pins().resting_o && in_valid_ == 0;
+}
+
+template <class V>
+void MemoryTwinOf<V>::reset(sim::Cycle start) {
+  V& pins = twin_->pins();
+  const auto count = static_cast<unsigned>(place_.ports.size());
+  const auto lanes_log2 = static_cast<unsigned>(std::countr_zero(place_.bus_bits / arch::kPayloadBits));
+  pins.config_i = static_cast<std::uint16_t>(count << 6 | lanes_log2 << 4 | (place_.mesh_id & 3u) << 2 |
+                                             unsigned{place_.staging} << 1 | unsigned{client_ != nullptr});
+  pins.at_i = 0;
+  for (unsigned p = 0; p < count; ++p)
+    pins.at_i |= static_cast<std::uint32_t>((place_.ports[p].x & 15u) << 4 | (place_.ports[p].y & 15u))
+                 << 8 * p;
+  pins.in_valid_i = 0;
+  pins.out_busy_i = 0;
+  pins.client_valid_i = 0;
+  pins.client_ready_i = 0;
+  pins.ar_ready_i = pins.aw_ready_i = pins.w_ready_i = pins.r_valid_i = pins.b_valid_i = 0;
+  dram_.reset(start);
+  if (client_ != nullptr) client_->reset(start);
+  twin_->reset(start);
+}
+
+template <class V>
+void MemoryTwinOf<V>::drive(sim::Cycle now) {
+  V& pins = twin_->pins();
+  if (client_ != nullptr) {
+    client_->drive(now);
+    const arch::Flit* flit = client_->out();
+    pins.client_valid_i = flit != nullptr;
+    if (flit != nullptr) std::memcpy(&pins.client_data_i[0], flit->w.data(), detail::kMemoryFlitBytes);
+    twin_->settle(now);
+  }
+  for (unsigned p = 0; p < place_.ports.size(); ++p) {
+    sim::FlitLink* link = ports_[p].out;
+    if (pins.out_valid_o >> p & 1) {
+      // A refused flit is offered again: if a wrong module changes it meanwhile, the link is to show that.
+      arch::Flit flit;
+      std::memcpy(flit.w.data(), &pins.out_data_o[p * detail::kMemoryFlitWords], detail::kMemoryFlitBytes);
+      link->offer(flit);
+    } else if (link->valid()) {
+      link->withdraw();
+    }
+  }
+}
+
+template <class V>
+void MemoryTwinOf<V>::show_inputs() {
+  V& pins = twin_->pins();
+  pins.in_valid_i = static_cast<std::uint8_t>(in_valid_);
+  for (std::uint32_t bits = in_valid_; bits != 0; bits &= bits - 1) {
+    const unsigned p = static_cast<unsigned>(std::countr_zero(bits));
+    std::memcpy(&pins.in_data_i[p * detail::kMemoryFlitWords], ports_[p].in->data().w.data(),
+                detail::kMemoryFlitBytes);
+  }
+}
+
+// busy depends on the kind of the offered flit (memory.md section 2).
+template <class V>
+bool MemoryTwinOf<V>::settle(sim::Cycle now) {
+  show_inputs();
+  twin_->settle(now);
+  const V& pins = twin_->pins();
+  bool changed = false;
+  for (unsigned p = 0; p < place_.ports.size(); ++p)
+    changed |= ports_[p].in->set_busy(pins.in_busy_o >> p & 1);
+  return changed;
+}
+
+template <class V>
+std::vector<const sim::LinkBase*> MemoryTwinOf<V>::settle_reads() const {
+  std::vector<const sim::LinkBase*> links;
+  for (unsigned p = 0; p < place_.ports.size(); ++p) links.push_back(ports_[p].in);
+  return links;
+}
+
+template <class V>
+sim::Cycle MemoryTwinOf<V>::clock(sim::Cycle now) {
+  V& pins = twin_->pins();
+  show_inputs();
+  std::uint32_t busy = 0;
+  for (unsigned p = 0; p < place_.ports.size(); ++p) {
+    sim::FlitLink* link = ports_[p].out;
+    if (link->valid()) link->sample_sent();
+    busy |= static_cast<std::uint32_t>(link->busy()) << p;
+  }
+  pins.out_busy_i = static_cast<std::uint8_t>(busy);
+  const DramSocket::Shown shown = dram_.shown(now);
+  pins.ar_ready_i = shown.ar_ready;
+  pins.aw_ready_i = shown.aw_ready;
+  pins.w_ready_i = shown.w_ready;
+  pins.r_valid_i = shown.r_valid;
+  pins.b_valid_i = shown.b_valid;
+  pins.b_id_i = shown.b_id;
+  if (shown.r_valid) {
+    pins.r_id_i = shown.r_id;
+    std::memcpy(&pins.r_data_i[0], shown.r_data, place_.bus_bits / 8);
+  }
+  twin_->settle(now);
+
+  if (client_ != nullptr) {
+    pins.client_ready_i = 0;
+    if (pins.client_valid_o) {
+      arch::Flit flit;
+      std::memcpy(flit.w.data(), &pins.client_data_o[0], detail::kMemoryFlitBytes);
+      pins.client_ready_i = client_->offer(now, flit);
+      lost_ += !pins.client_ready_i;
+    }
+    client_->clock(now, pins.client_taken_o);
+  }
+
+  const DramSocket::Address ar{pins.ar_addr_o, pins.ar_beats_o, pins.ar_id_o};
+  const DramSocket::Address aw{pins.aw_addr_o, pins.aw_beats_o, pins.aw_id_o};
+  alignas(8) std::uint64_t data[16];
+  std::memcpy(data, &pins.w_data_o[0], sizeof data);
+  const DramSocket::Beat w{data, pins.w_lanes_o, static_cast<bool>(pins.w_last_o)};
+  dram_.clock(
+      now, {pins.ar_valid_o && shown.ar_ready ? &ar : nullptr,
+            pins.aw_valid_o && shown.aw_ready ? &aw : nullptr, pins.w_valid_o && shown.w_ready ? &w : nullptr,
+            pins.r_ready_o && shown.r_valid, pins.b_ready_o && shown.b_valid});
+  twin_->clock(now);
+  return now + 1;
+}
+
+template <class V>
+std::vector<sim::Wait> MemoryTwinOf<V>::waits(sim::Cycle) const {
+  std::vector<sim::Wait> waits;
+  for (const sim::FlitPort& port : ports_)
+    if (port.out != nullptr && port.out->valid() && port.out->busy())
+      waits.push_back({fmt::format("a flit for ({},{}) on {} to be taken", port.out->data().dst_x(),
+                                   port.out->data().dst_y(), port.out->name()),
+                       port.out->receiver()});
+  return waits;
+}
+
+template <class V>
+void MemoryTwinOf<V>::open_waves(const std::string& path) {
+  twin_->open_waves(path);
+}
+
+template <class V>
+void MemoryTwinOf<V>::visit(sim::Archive& archive) {
+  archive.unreachable("state inside the RTL twin");
+  archive.counter("lost", lost_, "flits",
+                  "flits accepted for the control agent and dropped because it was full");
+}
+
+}  // namespace ktpu::rtl
