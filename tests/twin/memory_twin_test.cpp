@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory agent model and SystemVerilog memory agent: every wire of every cycle, directed and random.
-#include "tests/twin/memory_lockstep.h"
+#include "tests/twin/memory_load.h"
 
 namespace ktpu::test {
 namespace {
@@ -61,6 +61,123 @@ TEST(MemoryTwin, QuantisedEntries) {
   pair.run(400 * 30 + 100);
   EXPECT_EQ(pair.receivers[0]->taken.size(), 1600u);
   EXPECT_TRUE(pair.at_rest());
+}
+
+TEST(MemoryTwin, LockstepUnderRandomLoad) {
+  std::uint64_t reads = 0, writes = 0;
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    const MemoryLoad done = run_memory_load(seed, 400);
+    reads += done.responses;
+    writes += done.acks;
+  }
+  EXPECT_GT(reads, 20000u);
+  EXPECT_GT(writes, 500u);
+}
+
+// More words than a slot holds: the 4-bit length wraps, and the slot's words alias.
+TEST(MemoryTwin, WritesThatAreTooLong) {
+  MemoryPair pair(on_bus(512));
+  for (unsigned beats = 1; beats <= 20; ++beats) {
+    pair.senders[0]->send(0, mt::write_request(0x1000 * beats, beats));
+    for (unsigned n = 0; n < (beats - 1) % 16 + 1; ++n)
+      pair.senders[0]->send(0, mt::write_data(100 * beats + n, false));
+  }
+  pair.run(1500);
+  EXPECT_EQ(pair.receivers[0]->taken.size(), 20u);
+  EXPECT_TRUE(pair.at_rest());
+}
+
+// Data without a descriptor: the write queue stops for good, and the port when it is full.
+TEST(MemoryTwin, AWedgedWriteQueue) {
+  MemoryPair pair;
+  for (unsigned n = 0; n < 80; ++n) pair.senders[0]->send(n, mt::write_data(n, false));
+  pair.senders[0]->send(0, mt::read_request(mt::raw_entries(0, 1, 4)));
+  pair.run(400);
+  EXPECT_GT(pair.senders[0]->unsent(), 10u);
+  EXPECT_FALSE(pair.agent->idle());
+  EXPECT_TRUE(pair.twin->resting() || pair.senders[0]->unsent() != 0);
+}
+
+// Sixteen open writes: a seventeenth descriptor waits at the head.
+TEST(MemoryTwin, AllSlotsInUse) {
+  MemoryPair pair(on_bus(512));
+  for (unsigned n = 0; n < 20; ++n)
+    pair.senders[0]->send(0, mt::write_request(0x100 * n, 2, {static_cast<std::uint8_t>(n % 16), 3}, n));
+  pair.run(200);
+  EXPECT_FALSE(pair.agent->idle());
+  EXPECT_FALSE(pair.twin->resting() && pair.agent->idle());
+}
+
+TEST(MemoryTwin, LockstepThroughResets) {
+  MemoryPair pair(on_bus(512));
+  mt::fill_words(pair.memory, 0, 512);
+  for (unsigned n = 0; n < 60; ++n) {
+    pair.senders[0]->send(n, mt::read_request(mt::quant_entries(0x100 * n, 3), mt::kNode, n));
+    pair.senders[0]->send(n, mt::write_request(0x100 * n, 1));
+    pair.senders[0]->send(n, mt::write_data(n, true));
+  }
+  for (int round = 0; round < 5; ++round) {
+    pair.run(203);
+    pair.engine.reset();
+  }
+  EXPECT_EQ(pair.pair->compared_cycles(), 5u * 203u);
+}
+
+TEST(MemoryTwin, WhatItHasNotIsRefusedByName) {
+  mt::BenchConfig config;
+  memory::SparseMemory memory(config.memory);
+  memory::SimpleDram dram(memory, config.dram, config.bus_bits);
+  apps::DramOfTwin socket(dram);
+  const auto refusal = [&](auto change) -> std::string {
+    rtl::MemoryPlace place = rtl::MemoryTwin::place_of(config.agent, config.bus_bits);
+    change(place);
+    try {
+      rtl::MemoryTwin twin("memory", place, socket);
+    } catch (const arch::UserError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(refusal([](rtl::MemoryPlace&) {}), "");
+  for (const auto& [text, word] : std::vector<std::pair<std::string, std::string>>{
+           {refusal([](rtl::MemoryPlace& p) { p.interlink = true; }), "interlink"},
+           {refusal([](rtl::MemoryPlace& p) { p.staging = true; }), "staging"},
+           {refusal([](rtl::MemoryPlace& p) { p.reads_in_flight = 4; }), "reads_in_flight"},
+           {refusal([](rtl::MemoryPlace& p) { p.bus_bits = 128; }), "128"},
+           {refusal([](rtl::MemoryPlace& p) { p.ports.clear(); }), "0 memory ports"}})
+    EXPECT_NE(text.find(word), std::string::npos) << text;
+}
+
+// The RTL alone, on a DRAM of its own.
+TEST(MemoryTwin, RtlAlone) {
+  mt::BenchConfig config = on_bus(512);
+  memory::SparseMemory memory(config.memory);
+  memory::SimpleDram dram(memory, config.dram, config.bus_bits);
+  apps::DramOfTwin socket(dram);
+  rtl::MemoryTwin twin("memory", rtl::MemoryTwin::place_of(config.agent, config.bus_bits), socket);
+  sim::FlitLink in("in", arch::kFlitBits), out("out", arch::kFlitBits);
+  twin.bind_port(0, {&in, &out});
+  mt::Sender sender("sender", in);
+  mt::Receiver receiver("receiver", out);
+  sim::Engine engine;
+  engine.add(twin);
+  engine.add(in);
+  engine.add(out);
+  engine.add(sender);
+  engine.add(receiver);
+  engine.elaborate();
+  sender.send(20, mt::write_request(0x2000, 2));
+  sender.send(20, mt::write_data(1, false));
+  sender.send(20, mt::write_data(2, true));
+  sender.send(100, mt::read_request(mt::plain_read(0x2000, 2)));
+  engine.run_until(200);
+  ASSERT_EQ(receiver.taken.size(), 3u);
+  // memory.md 4.5: last data flit accepted at k, acknowledgement at k + 7 + 24 + (n - 1) + Dw.
+  EXPECT_EQ(receiver.taken[0].cycle, 22u + 7 + 24 + 1 + 1);
+  EXPECT_EQ(receiver.taken[1].cycle, 100u + 24 + 1);  // 4.4
+  EXPECT_EQ(receiver.taken[1].flit.w[0], 4u);
+  EXPECT_EQ(receiver.taken[2].flit.w[0], 8u);
+  EXPECT_TRUE(twin.resting());
 }
 
 }  // namespace

@@ -47,6 +47,8 @@ void MemoryPort::reset(sim::Cycle start) {
   releasing_ = -1;
   out_valid_ = fresh_ = false;
   next_ = sim::kNever;
+  plain_reads_before_ = plain_reads_;
+  writes_before_ = writes_;
   read_cycles_.reset(start);
   emit_cycles_.reset(start);
   write_cycles_.reset(start);
@@ -312,6 +314,8 @@ void MemoryPort::visit(sim::Archive& archive) {
   archive.kept("plain_header", plain_header_);
   archive.kept("fresh", fresh_);
   archive.kept("next", next_);
+  archive.kept("plain_reads_before", plain_reads_before_);
+  archive.kept("writes_before", writes_before_);
   if (store_ != nullptr) store_->visit(archive);
   if (!archive.restores()) return;
   WriteSlot& slot = slots_.at(slot_);

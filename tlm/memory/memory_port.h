@@ -46,11 +46,11 @@ class MemoryPort {
   // The next cycle in which clock() must run even without a flit or an event on the wires.
   sim::Cycle next() const { return next_; }
 
-  // Bursts issued, 16 bits each (section 4.6).
+  // Bursts issued since reset, 16 bits each (section 4.6).
   std::uint32_t read_count() const {
-    return static_cast<std::uint32_t>(reader_.bursts() + plain_reads_) & 0xFFFF;
+    return static_cast<std::uint32_t>(reader_.bursts() + plain_reads_ - plain_reads_before_) & 0xFFFF;
   }
-  std::uint32_t write_count() const { return static_cast<std::uint32_t>(writes_) & 0xFFFF; }
+  std::uint32_t write_count() const { return static_cast<std::uint32_t>(writes_ - writes_before_) & 0xFFFF; }
 
   bool idle() const;
   void sync(sim::Cycle now);
@@ -110,6 +110,7 @@ class MemoryPort {
   sim::Attribution<EmitCycle, kEmitCycles> emit_cycles_;
   sim::Attribution<WriteCycle, kWriteCycles> write_cycles_;
   std::uint64_t plain_reads_ = 0, plain_beats_ = 0, writes_ = 0, write_words_ = 0, acks_ = 0, dropped_ = 0;
+  std::uint64_t plain_reads_before_ = 0, writes_before_ = 0;  // at the last reset
 };
 
 }  // namespace ktpu::memory
