@@ -36,9 +36,10 @@ function(ktpu_add_library name)
   target_link_libraries(ktpu_${name} PUBLIC ${ARG_DEPS}
     PRIVATE ${ARG_PRIVATE_DEPS} $<BUILD_INTERFACE:ktpu_warnings>)
   set_target_properties(ktpu_${name} PROPERTIES EXPORT_NAME ${name})
-  # What others build on: the contract, the reader of machines and the models. Tools and RTL twins stay here.
+  # What others build on: the contract, the reader of machines, the models and the compiler. Tools and RTL twins
+  # stay here.
   file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
-  if(folder MATCHES "^(arch|topologies|tlm)(/|$)")
+  if(folder MATCHES "^(arch|topologies|tlm|compiler)(/|$)")
     target_include_directories(ktpu_${name} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/ktpu>)
     install(TARGETS ktpu_${name} EXPORT ktpu_targets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   endif()

@@ -29,9 +29,10 @@ CLI::Option* add_list(CLI::App& app, const char* name, std::vector<std::string>&
 std::optional<int> parse_options(int argc, char** argv, CcOptions& o) {
   CLI::App app{"Compiles a kernel for a machine described in YAML into a program file for ktpu-sim.",
                "ktpu-cc"};
-  app.add_option("KERNEL", o.kernel,
-                 "A kernel of the library (--list), or a file with the text of a kernel, graph, schedule, "
-                 "program or executable: compilation goes on from there");
+  app.add_option(
+      "KERNEL", o.kernel,
+      "A kernel of the library (--list), or a file with the text of a level: compilation goes on from there. "
+      "tensors: a graph of operations, which --run computes kernel by kernel");
   app.add_flag("--list", o.list, "Name the kernels of the library with their ports and knobs, and stop");
   app.add_option("--topology,-t", o.topology, "Machine: a YAML file, or the name of a shipped one (mesh8)");
   add_list(app, "--set", o.sets, "KEY=VALUE", "Override a key of the topology: meshes.0.units.mat.tiles=256");
@@ -57,8 +58,10 @@ std::optional<int> parse_options(int argc, char** argv, CcOptions& o) {
   app.add_flag("--reuse-temps", o.compile.reuse_temps,
                "Temporaries share memory where their lifetimes allow");
 
-  app.add_option("--emit", o.emit, "Print this level as text instead of writing a program file")
-      ->check(CLI::IsMember({"kernel", "graph", "schedule", "program", "bytes", "all"}))
+  app.add_option(
+         "--emit", o.emit,
+         "Print this level as text instead of writing a program file; plan: the kernels that tensors call")
+      ->check(CLI::IsMember({"plan", "kernel", "graph", "schedule", "program", "bytes", "all"}))
       ->type_name("LEVEL");
   app.add_flag("--explain-tile", o.explain_tile,
                "Print every candidate for the tile of each product, and the choice");

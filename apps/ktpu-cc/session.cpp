@@ -9,9 +9,12 @@
 #include "apps/ktpu-cc/operands.h"
 #include "apps/ktpu-cc/run.h"
 #include "apps/ktpu-cc/source.h"
+#include "apps/ktpu-cc/tensor_graph.h"
 #include "arch/program/program_file.h"
 #include "compiler/cost/model.h"
+#include "compiler/device/device.h"
 #include "compiler/kernels/kernels.h"
+#include "compiler/tensor_to_kernel/tiles.h"
 #include "topologies/reader.h"
 
 namespace ktpu::apps {
@@ -54,14 +57,20 @@ std::map<std::string, kernel::Shape> shapes_of(const CcOptions& options, const O
   return shapes;
 }
 
-driver::Compiled compile(const CcOptions& options, const Operands& operands, const driver::Machine& machine) {
-  const Source source = find_source(options.kernel);
+driver::Compiled compile(const CcOptions& options, const Source& source, const Operands& operands,
+                         const driver::Machine& machine) {
   driver::Options how = options.compile;
   if (!options.emit.empty() && !options.run && !options.cost && options.compare.empty())
     how.last = level_named(options.emit);
-  if (const auto* definition = std::get_if<const kernel::Definition*>(&source))
-    return driver::compile(**definition, shapes_of(options, operands), parse_knobs(options.knobs), machine,
-                           how);
+  if (options.explain_tile && options.emit.empty() && options.output.empty() && !options.run && !options.cost)
+    how.last = driver::Level::kKernel;
+  if (const auto* definition = std::get_if<const kernel::Definition*>(&source)) {
+    const auto shapes = shapes_of(options, operands);
+    kernel::Knobs knobs = parse_knobs(options.knobs);
+    if (options.auto_tile)
+      knobs = tensor_to_kernel::with_tiles(**definition, shapes, knobs, device::capacity_of(machine));
+    return driver::compile(**definition, shapes, knobs, machine, how);
+  }
   require_no_choices(options);
   if (const auto* text = std::get_if<kernel::Kernel>(&source)) return driver::compile(*text, machine, how);
   if (const auto* text = std::get_if<graph::Graph>(&source)) return driver::compile(*text, machine, how);
@@ -71,13 +80,15 @@ driver::Compiled compile(const CcOptions& options, const Operands& operands, con
   return driver::compile(std::get<bytes::Executable>(source), machine);
 }
 
-arch::Program made(const CcOptions& options, const Operands& operands, const driver::Machine& machine) {
-  return driver::program_file(compile(options, operands, machine), machine, operands.values);
+arch::Program made(const CcOptions& options, const Source& source, const Operands& operands,
+                   const driver::Machine& machine) {
+  return driver::program_file(compile(options, source, operands, machine), machine, operands.values);
 }
 
 // The same call with the knobs of --compare.
-void print_comparison(const CcOptions& options, const Operands& operands, const driver::Machine& machine,
-                      const topo::Machine& described, const cost::Report& first) {
+void print_comparison(const CcOptions& options, const Source& source, const Operands& operands,
+                      const driver::Machine& machine, const topo::Machine& described,
+                      const cost::Report& first) {
   CcOptions other = options;
   for (const std::string& text : options.compare)
     std::erase_if(other.knobs, [&](const std::string& old) {
@@ -85,7 +96,7 @@ void print_comparison(const CcOptions& options, const Operands& operands, const 
     });
   other.knobs.insert(other.knobs.end(), options.compare.begin(), options.compare.end());
   other.emit.clear();
-  cost::Report second = cost::estimate(made(other, operands, machine), cost_machine(described));
+  cost::Report second = cost::estimate(made(other, source, operands, machine), cost_machine(described));
   for (const std::string& text : options.compare) second.program += " " + text;
   fmt::print("{}", cost::text(cost::compare(first, second)));
 }
@@ -105,15 +116,26 @@ ExitStatus run_session(const CcOptions& options) {
   }
   if (options.kernel.empty()) throw UserError("no kernel given: ktpu-cc --list names those of the library");
   const bool wants_cost = options.cost || !options.compare.empty();
-  if (options.output.empty() && options.emit.empty() && !options.run && !wants_cost)
+  if (options.output.empty() && options.emit.empty() && !options.run && !wants_cost && !options.explain_tile)
     throw UserError(
         "nothing to do: give -o FILE for a program file, --emit LEVEL for a text, --run or --cost");
   const topo::Machine described = read_machine(options);
   const driver::Machine machine = driver::machine_of(described, options.mesh);
   const Operands operands = read_operands(options.in);
   for (const std::string& text : operands.notes) note(text);
-  const driver::Compiled compiled = compile(options, operands, machine);
+  const Source source = find_source(options.kernel);
+  if (const auto* tensors = std::get_if<tensor::Graph>(&source))
+    return run_tensors(*tensors, options, operands, described);
+  if (options.emit == "plan") throw UserError::make("--emit plan: {} is no text of tensors", options.kernel);
+  const driver::Compiled compiled = compile(options, source, operands, machine);
   if (!compiled.refused.empty()) note(fmt::format("epilogue staged through memory: {}", compiled.refused));
+  if (options.explain_tile) {
+    if (compiled.first != driver::Level::kKernel)
+      throw UserError::make("--explain-tile: {} is below the level at which tiles are chosen",
+                            options.kernel);
+    fmt::print("{}", tensor_to_kernel::explain_tiles(compiled.kernel, device::capacity_of(machine)));
+    if (options.emit.empty() && options.output.empty() && !options.run && !wants_cost) return ExitStatus::kOk;
+  }
   if (!options.emit.empty()) {
     const std::string text = emitted(compiled, options.emit);
     if (options.output.empty())
@@ -132,7 +154,7 @@ ExitStatus run_session(const CcOptions& options) {
   if (wants_cost) {
     const cost::Report report = cost::estimate(program, cost_machine(described));
     if (options.cost) fmt::print("{}", cost::text(report));
-    if (!options.compare.empty()) print_comparison(options, operands, machine, described, report);
+    if (!options.compare.empty()) print_comparison(options, source, operands, machine, described, report);
   }
   return options.run ? run_program(program, described, options) : ExitStatus::kOk;
 }

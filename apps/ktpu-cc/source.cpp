@@ -42,13 +42,15 @@ std::string first_word(const std::string& text) {
 
 Source parse_source(const std::string& text, const std::string& file) {
   const std::string word = first_word(text);
+  if (word == "tensors") return tensor::parse(text, file);
   if (word == "kernel") return kernel::parse(text, file);
   if (word == "graph") return graph::parse(text, file);
   if (word == "schedule") return schedule::parse(text, file);
   if (word == "program") return program::parse(text, file);
   if (word == "executable") return bytes::parse(text, file);
   throw UserError::make(
-      "{}: begins with neither kernel, graph, schedule, program nor executable: it is no text of a level",
+      "{}: begins with neither tensors, kernel, graph, schedule, program nor executable: it is no text of a "
+      "level",
       file);
 }
 
@@ -88,10 +90,6 @@ Source find_source(const std::string& name) {
                           name, arch::did_you_mean(name, known));
   }
   return parse_source({std::istreambuf_iterator<char>(file), {}}, name);
-}
-
-driver::Level level_of(const Source& source) {
-  return source.index() == 0 ? driver::Level::kKernel : static_cast<driver::Level>(source.index() - 1);
 }
 
 std::map<std::string, kernel::Shape> parse_shapes(const std::vector<std::string>& texts) {

@@ -8,17 +8,16 @@
 #include <vector>
 
 #include "compiler/driver/compile.h"
+#include "compiler/tensor/graph.h"
 
 namespace ktpu::apps {
 
-using Source = std::variant<const kernel::Definition*, kernel::Kernel, graph::Graph, schedule::Schedule,
-                            program::Program, bytes::Executable>;
+using Source = std::variant<const kernel::Definition*, tensor::Graph, kernel::Kernel, graph::Graph,
+                            schedule::Schedule, program::Program, bytes::Executable>;
 
 // A name of the library, whole ("ops.matmul") or its last word where only one kernel has it ("matmul"); else
 // a file, whose first word says the level. Throws UserError.
 Source find_source(const std::string& name);
-
-driver::Level level_of(const Source& source);
 
 // "x=64x128", repeated. Throw UserError.
 std::map<std::string, kernel::Shape> parse_shapes(const std::vector<std::string>& texts);

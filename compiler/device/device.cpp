@@ -20,6 +20,11 @@ using tensor_to_kernel::HostStep;
 using tensor_to_kernel::KernelCall;
 using NodePtr = std::shared_ptr<ArrayNode>;
 
+tensor_to_kernel::Capacity capacity_of(const driver::Machine& machine) {
+  const schedule::Resources& r = machine.resources;
+  return {r.tiles, r.bank_entries, r.banks, r.vector_cores};
+}
+
 std::string Stats::text() const {
   std::string text = fmt::format(
       "{} kernel calls, {} compiled ({} staged), {} steps by the host; {} rounds, {} flits, {} values "
@@ -96,10 +101,7 @@ struct Device::State {
   std::vector<std::weak_ptr<ArrayHandle>> held;
   Stats stats;
 
-  tensor_to_kernel::Capacity capacity() const {
-    const schedule::Resources& r = machine.resources;
-    return {r.tiles, r.bank_entries, r.banks, r.vector_cores};
-  }
+  tensor_to_kernel::Capacity capacity() const { return capacity_of(machine); }
 
   std::map<std::string, Values> run(const kernel::Definition& definition,
                                     const std::map<std::string, kernel::Shape>& shapes,
@@ -178,6 +180,33 @@ std::vector<Array> Device::call(const kernel::Definition& kernel, const std::map
     if (buffer.batched) shape.insert(shape.begin(), bound.lead.begin(), bound.lead.end());
     results.push_back(halves(std::move(shape), std::move(outputs.at(buffer.name))));
   }
+  return results;
+}
+
+std::vector<Array> Device::evaluate(const tensor::Graph& graph, const std::map<std::string, Array>& inputs) {
+  tensor::verify(graph);
+  std::vector<NodePtr> nodes;
+  for (Id id = 0; id < graph.nodes.size(); ++id) {
+    const tensor::Node& node = graph[id];
+    if (node.op == Op::kInput) {
+      const std::string name = node.name.empty() ? std::to_string(id) : node.name;
+      const auto given = inputs.find(name);
+      if (given == inputs.end()) throw UserError::make("graph {}: input {} has no values", graph.name, name);
+      if (given->second.shape() != node.shape || &given->second.device() != this)
+        throw UserError::make("graph {}: input {} is {}, not {} of this device", graph.name, name,
+                              tensor::print(node.shape), tensor::print(given->second.shape()));
+      nodes.push_back(given->second.node());
+      continue;
+    }
+    auto made = std::make_shared<ArrayNode>();
+    made->device = this;
+    made->op = node;
+    made->op.args.clear();
+    for (const Id arg : node.args) made->args.push_back(nodes[arg]);
+    nodes.push_back(std::move(made));
+  }
+  std::vector<Array> results;
+  for (const Id result : graph.results) results.push_back(Array(nodes[result]));
   return results;
 }
 

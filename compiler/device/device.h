@@ -18,6 +18,9 @@
 
 namespace ktpu::device {
 
+// What tile choice and substitutions know of a machine.
+tensor_to_kernel::Capacity capacity_of(const driver::Machine& machine);
+
 struct Stats {
   std::uint64_t calls = 0;       // of kernels
   std::uint64_t compiled = 0;    // of these, compiled; the others were in the cache
@@ -45,6 +48,9 @@ class Device {
   // A kernel by hand: inputs by port, its results in the order of its ports, computed at once.
   std::vector<Array> call(const kernel::Definition& kernel, const std::map<std::string, Array>& inputs,
                           const kernel::Knobs& knobs = {});
+
+  // The results of a graph, not computed yet; `inputs` by name. Throws UserError for an input without values.
+  std::vector<Array> evaluate(const tensor::Graph& graph, const std::map<std::string, Array>& inputs);
 
   // Substitutions tried before those already there (compiler.md section 22).
   void substitute(tensor_to_kernel::Substitution substitution);

@@ -12,4 +12,7 @@ run("${CMAKE_COMMAND}" -S "${SOURCE}/consumer" -B "${WORK}/consumer" -DCMAKE_BUI
   "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}")
 run("${CMAKE_COMMAND}" --build "${WORK}/consumer")
 run("${CMAKE_COMMAND}" -E chdir "${WORK}" "${WORK}/consumer/consumer")
+run("${CMAKE_COMMAND}" -E chdir "${WORK}" "${WORK}/consumer/kernel")
+run("${CMAKE_COMMAND}" -E chdir "${WORK}" "${WORK}/prefix/bin/ktpu-cc" kernels.softmax -t mesh8 -s x=4x32 -o softmax.bin)
+run("${CMAKE_COMMAND}" -E chdir "${WORK}" "${WORK}/prefix/bin/ktpu-objdump" softmax.bin)
 run("${CMAKE_COMMAND}" -E chdir "${WORK}" "${WORK}/prefix/bin/ktpu-sim" --list-topologies)

@@ -104,6 +104,30 @@ TEST_F(Cc, CostsAreSaidToBeModelled) {
   EXPECT_TRUE(has(f.out, "b: ops.matmul gm=4 gn=4")) << f.out;
 }
 
+TEST_F(Cc, TheTileIsExplainedAndChosen) {
+  const Finished f = cc({"matmul", "-s", "a=256x256", "-s", "b=256x256", "--explain-tile"});
+  EXPECT_EQ(f.status, 0) << f.err;
+  EXPECT_TRUE(has(f.out, "gm=64 gn=64 nk=4 intensity 64 useful 100.00% key (262144, 4, 0): chosen")) << f.out;
+  EXPECT_TRUE(has(f.out, "ops.matmul has gm=8 gn=8 nk=2")) << f.out;
+  const Finished g = cc({"matmul", "-s", "a=256x256", "-s", "b=256x256", "--auto-tile", "--emit", "kernel"});
+  EXPECT_TRUE(has(g.out, "knob gm 64")) << g.out << g.err;
+}
+
+TEST_F(Cc, AGraphOfOperationsIsPlannedAndComputed) {
+  spill(folder / "g.txt",
+        "tensors @g {\n  %a = input <16x64xf16>\n  %b = input <32x64xf16>\n"
+        "  %c = matmul %a, %b <16x32xf16>\n  %y = silu %c <16x32xf16>\n  result %y\n}\n");
+  const Finished plan = cc({"g.txt", "--emit", "plan"});
+  EXPECT_EQ(plan.status, 0) << plan.err;
+  EXPECT_TRUE(has(plan.out, "%y = call kernels.linear_silu (w = %b, x = %a) gm=8")) << plan.out;
+  const Finished ran = cc({"g.txt", "--in", "a=a.npy", "--in", "b=b.npy", "--run", "--out", "y=y.npy"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(cc({"kernels.linear_silu", "--in", "x=a.npy", "--in", "w=b.npy", "--run", "--expect", "y=y.npy"})
+                .status,
+            0);
+  EXPECT_EQ(cc({"g.txt", "-o", "g.bin"}).status, 2);
+}
+
 TEST_F(Cc, MistakesOnTheCommandLineHaveTheirWords) {
   struct Mistake {
     std::vector<std::string> arguments;
