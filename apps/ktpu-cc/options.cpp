@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <map>
 
 #include "arch/error.h"
 
@@ -46,13 +45,11 @@ std::optional<int> parse_options(int argc, char** argv, CcOptions& o) {
   add_list(app, "--knob,-k", o.knobs, "NAME=VALUE", "A compile-time value of the kernel: gm=8, act=silu");
   app.add_flag("--auto-tile", o.auto_tile,
                "Choose gm, gn and nk for the shape where no --knob gives them (--explain-tile tells how)");
-  const std::map<std::string, schedule::Policy> policies{{"best", schedule::Policy::kBest},
-                                                         {"compat", schedule::Policy::kCompat}};
-  app.add_option("--policy", o.compile.policy,
+  std::string policy = "best";
+  app.add_option("--policy", policy,
                  "best: right wherever it compiles; compat: the reference compiler's words and refusals")
-      ->transform(CLI::CheckedTransformer(policies))
-      ->type_name("best|compat")
-      ->default_str("best");
+      ->check(CLI::IsMember({"best", "compat"}))
+      ->capture_default_str();
   app.add_flag("--regrid", o.compile.regrid,
                "Spread elementwise passes over as many instances as their operands have parts");
   app.add_flag("--reuse-temps", o.compile.reuse_temps,
@@ -92,6 +89,7 @@ std::optional<int> parse_options(int argc, char** argv, CcOptions& o) {
     const int code = app.exit(error);
     return code == 0 ? 0 : static_cast<int>(arch::ExitStatus::kUserError);
   }
+  if (policy == "compat") o.compile.policy = schedule::Policy::kCompat;
   return std::nullopt;
 }
 

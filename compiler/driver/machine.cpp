@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "arch/encoding/address_map.h"
 #include "arch/error.h"
 
 namespace ktpu::driver {
@@ -54,7 +55,8 @@ Machine machine_of(const topo::Machine& machine, unsigned mesh) {
   if (bytes <= kBelowArena)
     throw UserError::make("machine {}: DRAM of {} MiB leaves no room for operands", machine.name,
                           of.dram->size_bytes >> 20);
-  resources.arena_base = of.dram->base + kBelowArena;
+  resources.arena_base =
+      schedule::global_address(of.id, arch::address::local(of.dram->base) + kBelowArena).value();
   resources.arena_bytes = bytes - kBelowArena;
   Machine made = make_machine(machine.name, units, resources, limits);
   made.bytes.mesh = static_cast<std::uint8_t>(mesh);

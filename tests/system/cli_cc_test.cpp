@@ -104,6 +104,19 @@ TEST_F(Cc, CostsAreSaidToBeModelled) {
   EXPECT_TRUE(has(f.out, "b: ops.matmul gm=4 gn=4")) << f.out;
 }
 
+TEST_F(Cc, EveryMeshOfAMachineUsesItsOwnMemory) {
+  for (const std::string mesh : {"0", "2"}) {
+    ASSERT_EQ(run("ktpu-cc", {"matmul", "-t", "quad", "--mesh", mesh, "--in", "a=a.npy", "--in", "b=b.npy",
+                              "-o", "c.bin"})
+                  .status,
+              0);
+    const Finished f = sim({"-t", "quad", "-q", "c.bin", "--out", "c=c" + mesh + ".npy"});
+    EXPECT_EQ(f.status, 0);
+    EXPECT_EQ(f.err, "");
+  }
+  EXPECT_EQ(slurp(folder / "c0.npy"), slurp(folder / "c2.npy"));
+}
+
 TEST_F(Cc, TheTileIsExplainedAndChosen) {
   const Finished f = cc({"matmul", "-s", "a=256x256", "-s", "b=256x256", "--explain-tile"});
   EXPECT_EQ(f.status, 0) << f.err;
