@@ -127,6 +127,65 @@ TEST_F(DeviceTest, EveryElementwiseOperation) {
   });
 }
 
+// Whatever the arrays, constants and operations of a run: it is cut so that it compiles.
+TEST_F(DeviceTest, RandomElementwiseRunsCompile) {
+  struct Pair {
+    Array array;
+    std::vector<double> want;
+  };
+  for (int round = 0; round < 60; ++round) {
+    std::vector<Pair> pool;
+    for (int i = 0; i < 5; ++i) {
+      const Array x = random({2, 64});
+      pool.push_back({x, doubles(x)});
+    }
+    const auto pick = [&](std::size_t n) {
+      return std::uniform_int_distribution<std::size_t>(0, n - 1)(generator);
+    };
+    const auto combine = [&](const Pair& a, const Pair& b, auto&& f) {
+      std::vector<double> made;
+      for (std::size_t i = 0; i < a.want.size(); ++i) made.push_back(f(a.want[i], b.want[i]));
+      return made;
+    };
+    for (int step = 0; step < 20; ++step) {
+      const Pair a = pool[pick(pool.size())], b = pool[pick(pool.size())];
+      const double c = static_cast<double>(pick(9)) / 4 - 1;
+      switch (pick(7)) {
+        case 0:
+          pool.push_back(
+              {(a.array + b.array) * 0.5, combine(a, b, [](double p, double q) { return (p + q) / 2; })});
+          break;
+        case 1:
+          pool.push_back(
+              {minimum(a.array, b.array), combine(a, b, [](double p, double q) { return std::min(p, q); })});
+          break;
+        case 2:
+          pool.push_back({maximum(a.array - c, b.array),
+                          combine(a, b, [&](double p, double q) { return std::max(p - c, q); })});
+          break;
+        case 3:
+          pool.push_back(
+              {silu(a.array), combine(a, b, [](double p, double) { return p / (1 + std::exp(-p)); })});
+          break;
+        case 4:
+          pool.push_back({gelu_tanh(a.array), combine(a, b, [](double p, double) {
+                            return 0.5 * p *
+                                   (1 + std::tanh(std::sqrt(2 / M_PI) * (p + 0.044715 * p * p * p)));
+                          })});
+          break;
+        case 5:
+          pool.push_back(
+              {c - absolute(a.array), combine(a, b, [&](double p, double) { return c - std::abs(p); })});
+          break;
+        default:
+          pool.push_back(
+              {relu(a.array) * c, combine(a, b, [&](double p, double) { return std::max(p, 0.0) * c; })});
+      }
+    }
+    expect_near(pool.back().array, pool.back().want, 0.02, 0.02);
+  }
+}
+
 TEST_F(DeviceTest, ActivationsBehindAProduct) {
   const Array x = random({64, 64}), w = random({32, 64}, 0.2), b = random({64, 32}), g = random({64, 32});
   const std::vector<double> m = product(x, w), add = doubles(b), gate = doubles(g);
