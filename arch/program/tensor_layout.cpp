@@ -12,10 +12,12 @@ namespace ktpu::arch {
 namespace {
 
 constexpr std::uint64_t kBatchAlign = 2048;  // bytes between batch blocks, compiler.md section 16
+constexpr std::uint64_t kWordElements = 16;  // FP16, of a memory word of 32 bytes
 
 [[noreturn]] void unknown(std::string_view key) {
   throw UserError::make(
-      "unknown layout \"{}\": use flat, entry:GxB, tile:IxJ:MxN, bias:N, conv:1:G, or batchC: before one",
+      "unknown layout \"{}\": use flat, rows:C, entry:GxB, tile:IxJ:MxN, bias:N, conv:1:G, or batchC: before "
+      "one",
       key);
 }
 
@@ -81,6 +83,15 @@ TensorLayout::TensorLayout(std::string_view key, std::span<const std::uint32_t> 
   if (flat) {
     block_elements_ = block_values_;
     dims_ = {{rows_, columns_, 1, 0}, {columns_, 1, 0, 1}};
+  } else if (rest.starts_with("rows:")) {
+    rest.remove_prefix(5);
+    columns_ = number(rest, key);  // a row may be another one than the last dimension
+    if (block_values_ % columns_ != 0)
+      throw UserError::make("layout \"{}\": {} values are no whole rows", key, block_values_);
+    rows_ = block_values_ / columns_;
+    const std::uint64_t padded = round_up(columns_, kWordElements);
+    block_elements_ = bounded(rows_, padded, key);
+    dims_ = {{rows_, padded, 1, 0}, {columns_, 1, 0, 1}};
   } else if (rest.starts_with("entry:")) {  // memory order: tile, chunk, group, block, lane, k
     rest.remove_prefix(6);
     const std::uint64_t groups = number(rest, key);

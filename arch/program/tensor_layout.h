@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the elements of a row-major tensor lie in memory. Keys (compiler.md section 9):
 //   flat                row-major
+//   rows:C              row-major rows of C values, each filled up with padding to whole memory words of 16
 //   entry:GxB           rows in groups of 4, columns in blocks of 32: FILL operands, one entry a group and
 //   block,
 //                       runs of G*B entries contiguous

@@ -9,6 +9,7 @@
 #include "compiler/graph_to_schedule/joining.h"
 #include "compiler/graph_to_schedule/orders.h"
 #include "compiler/graph_to_schedule/placement.h"
+#include "compiler/graph_to_schedule/sizes.h"
 #include "compiler/graph_to_schedule/stages.h"
 
 namespace ktpu::graph_to_schedule {
@@ -51,15 +52,9 @@ class Lowering {
     out_.resources = resources;
     stages_ = form_stages(graph, resources, options);
     orders_ = choose_orders(graph, stages_, options.policy);
-    for (std::size_t s = 0; s < stages_.size(); ++s) {
-      now_ = options.policy == Policy::kBest ? orders_at(orders_, s) : first_orders(orders_);
-      check(stages_[s]);
-    }
+    for (const ProtoStage& stage : stages_) check(stage);
     if (options.regrid)
-      for (std::size_t s = 0; s < stages_.size(); ++s) {
-        enter(s);
-        widen(stages_[s]);
-      }
+      for (ProtoStage& stage : stages_) widen(stage);
     buffers();
     for (std::size_t s = 0; s < stages_.size(); ++s) convert(s);
     relayouts();
@@ -71,8 +66,14 @@ class Lowering {
   schedule::Schedule take() { return std::move(out_); }
 
  private:
-  // Buffers as stage `s` finds them.
-  void enter(std::size_t s) { now_ = options_.policy == Policy::kBest ? orders_at(orders_, s) : orders_; }
+  ChainPlace place_of(const Apply& apply, const ProtoStage& stage) const {
+    return {apply, orders_, static_cast<std::size_t>(&stage - stages_.data())};
+  }
+  ChainPlace checked(const Apply& apply, const ProtoStage& stage) const {
+    ChainPlace place = place_of(apply, stage);
+    place.before_padding = true;
+    return place;
+  }
 
   // --- What is refused before anything is placed.
   void check(const ProtoStage& stage) const {
@@ -80,7 +81,7 @@ class Lowering {
     const Place& place = stage.places.front();
     for (std::size_t i = 0; i < place.size(); ++i) {
       if (const Apply* apply = std::get_if<Apply>(&place[i])) {
-        validate_chain(graph_, *apply, now_, options_.policy);
+        validate_chain(graph_, checked(*apply, stage));
         std::vector<const Apply*> earlier;
         for (std::size_t j = 0; j < i; ++j)
           if (const Apply* writer = std::get_if<Apply>(&place[j])) earlier.push_back(writer);
@@ -111,14 +112,17 @@ class Lowering {
       for (auto first = earlier.begin(); !handed_on && first <= at; ++first)
         handed_on = joins({first, earlier.end()}, apply, false);
       if (handed_on) continue;
-      const std::uint64_t stride = chain_size(*writer, now_, stage.grid).stride;
-      const std::uint64_t from = number(writer->target.part, "a part") * stride + writer->target.offset,
-                          to = from + chain_span(*writer, now_, stride);
+      const std::uint64_t stride = chain_size(checked(*writer, stage), stage.grid).stride;
+      const ChainPlace written = checked(*writer, stage), read = checked(apply, stage);
+      const std::uint64_t from = number(writer->target.part, "a part") * stride +
+                                 offset_of(written, writer->target.buffer, writer->target.offset),
+                          to = from + chain_span(written, stride);
       for (const graph::Leaf& leaf : apply.leaves) {
         if (leaf.kind != graph::Leaf::Kind::kPart || leaf.buffer != writer->target.buffer) continue;
-        const std::uint64_t own = chain_size(apply, now_, stage.grid).stride;
-        const std::uint64_t begin = number(leaf.part, "a part") * own + leaf.offset,
-                            end = begin + chain_span(apply, now_, own);
+        const std::uint64_t own = chain_size(read, stage.grid).stride;
+        const std::uint64_t begin =
+                                number(leaf.part, "a part") * own + offset_of(read, leaf.buffer, leaf.offset),
+                            end = begin + chain_span(read, own);
         if (leaf.spread || (begin < to && from < end)) refuse_hazard(leaf.buffer);
       }
     }
@@ -153,7 +157,7 @@ class Lowering {
     std::uint64_t room = ~0ull;
     for (const Apply& apply : stage.pattern) {
       if (apply.expr.has_fold() || apply.reduce) return;
-      room = std::min(room, chain_size(apply, now_, stage.grid).room);
+      room = std::min(room, chain_size(place_of(apply, stage), stage.grid).room);
     }
     const std::uint64_t part = stage.pattern.front().part;
     regrid(stage, {static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (room + part - 1) / part))});
@@ -219,8 +223,9 @@ class Lowering {
     out.reduce = apply.reduce;
     const bool resident = apply.has_resident();
     out.result.buffer = ids_.at(apply.target.buffer);
-    const ChainSize size = resident ? ChainSize{} : chain_size(apply, now_, stage.grid);
-    const bool arrays = !resident && descriptor_budget({&apply}) <= kDescriptors;
+    const ChainPlace place = place_of(apply, stage);
+    const ChainSize size = resident ? ChainSize{} : chain_size(place, stage.grid);
+    const bool arrays = !resident && descriptor_budget({&apply}) <= kDescriptors && !goes_in_passes(apply);
     if (resident) {
       std::uint32_t columns = 1;
       for (std::size_t i = 1; i < stage.grid.size(); ++i) columns *= stage.grid[i];
@@ -237,11 +242,12 @@ class Lowering {
       out.asked_at = out.result.at;
     } else {
       const std::uint64_t part = number(apply.target.part, "a part");
-      out.span = chain_span(apply, now_, size.stride);
-      out.asked_span = chain_span(apply, now_, apply.part);
-      out.result.at = part * size.stride + apply.target.offset;
-      out.asked_at = part * apply.part + apply.target.offset;
-      out.last = out.result.at + out.span >= now_.of.at(apply.target.buffer).held;
+      const std::uint64_t offset = offset_of(place, apply.target.buffer, apply.target.offset);
+      out.span = chain_span(place, size.stride);
+      out.asked_span = chain_span(place, size.asked_stride);
+      out.result.at = part * size.stride + offset;
+      out.asked_at = part * size.asked_stride + offset;
+      out.last = out.result.at + out.span >= held_in(place, apply.target.buffer);
     }
     for (const graph::Leaf& from : apply.leaves) {
       schedule::Leaf to;
@@ -265,19 +271,30 @@ class Lowering {
         case graph::Leaf::Kind::kPart: {
           to.stretch.buffer = ids_.at(from.buffer);
           if (from.spread) {
-            to.period = from.spread->period;
-            to.take = from.spread->take;
-            to.whole = from.spread->whole;
+            const graph::Spread spread = spread_of(place, from);
+            to.period = spread.period;
+            to.take = spread.take;
+            to.whole = spread.whole;
           }
           const std::uint64_t part = to.whole ? 0 : number(from.part, "a part");
-          to.stretch.at = part * size.stride + from.offset;
-          to.asked_at = part * apply.part + from.offset;
+          const std::uint64_t offset = offset_of(place, from.buffer, from.offset);
+          to.stretch.at = part * size.stride + offset;
+          to.asked_at = part * size.asked_stride + offset;
           break;
         }
       }
       out.leaves.push_back(to);
     }
     return out;
+  }
+
+  // Rows of another width than a vector program of one pass takes (policy best): its constants come from
+  // registers.
+  bool goes_in_passes(const Apply& apply) const {
+    if (options_.policy == Policy::kCompat) return false;
+    return std::any_of(apply.expr.nodes().begin(), apply.expr.nodes().end(), [](const auto& node) {
+      return base::is_fold(node.op) && node.row && (node.row->columns % 16 != 0 || node.row->columns > 128);
+    });
   }
 
   schedule::Statement statement(const Statement& from, const ProtoStage& stage) {
@@ -340,7 +357,6 @@ class Lowering {
   // as many instances at a time as there are cores.
   void convert(std::size_t s) {
     const ProtoStage& from = stages_[s];
-    enter(s);
     first_of_.push_back(out_.stages.size());
     if (from.feeds_next || (from.resident && s > 0 && stages_[s - 1].feeds_next)) {
       if (from.resident) return;  // made together with the stage that feeds it
@@ -498,7 +514,7 @@ class Lowering {
   const Options& options_;
   schedule::Schedule out_;
   std::vector<ProtoStage> stages_;
-  Orders orders_, now_;
+  Orders orders_;
   std::map<graph::BufferId, BufferId> ids_;
   std::map<graph::TileId, NodeDrain> delivered_;
   std::vector<std::size_t> first_of_;  // stage of the schedule that a formed stage begins at

@@ -2,6 +2,7 @@
 #include "compiler/graph_to_schedule/orders.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/base/refusal.h"
 
@@ -17,7 +18,8 @@ using graph::Leaf;
 using schedule::Layout;
 using schedule::Policy;
 
-constexpr std::uint64_t kGrain = 2048;  // bytes between batch elements, BATCH_BYTES of section 2
+constexpr std::uint64_t kGrain = 2048;       // bytes between batch elements, BATCH_BYTES of section 2
+constexpr std::uint64_t kWordElements = 16;  // FP16, of a memory word
 
 std::uint64_t up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -25,6 +27,9 @@ class Choosing {
  public:
   Choosing(const graph::Graph& graph, const std::vector<ProtoStage>& stages, Policy policy)
       : graph_(graph), policy_(policy) {
+    orders_.policy = policy;
+    orders_.row_columns.assign(stages.size(), 0);
+    if (policy == Policy::kBest) find_rows(stages);
     for (stage_ = 0; stage_ < stages.size(); ++stage_)
       if (!stages[stage_].places.empty())
         for (const Statement& statement : stages[stage_].places.front()) require(stages[stage_], statement);
@@ -34,6 +39,57 @@ class Choosing {
   Orders take() { return std::move(orders_); }
 
  private:
+  // What every stage folds along; and which buffers will have to lie in padded rows.
+  void find_rows(const std::vector<ProtoStage>& stages) {
+    for (std::size_t s = 0; s < stages.size(); ++s) {
+      std::set<std::uint64_t> columns;
+      if (stages[s].places.empty()) continue;
+      for (const Statement& statement : stages[s].places.front()) {
+        const Apply* apply = std::get_if<Apply>(&statement);
+        if (apply == nullptr) continue;
+        for (const base::Expr::Node& node : apply->expr.nodes())
+          if (base::is_fold(node.op) && node.row) columns.insert(node.row->columns);
+      }
+      if (columns.size() == 1) orders_.row_columns[s] = *columns.begin();
+      for (const Statement& statement : stages[s].places.front())
+        if (const Apply* apply = std::get_if<Apply>(&statement); apply != nullptr && in_rows(*apply, s)) {
+          const Layout rows = padded_rows(columns_of(*apply, s));
+          wanted_.try_emplace(apply->target.buffer, rows);
+          for (const Leaf& leaf : apply->leaves)
+            if (leaf.kind == Leaf::Kind::kPart && !leaf.spread) wanted_.try_emplace(leaf.buffer, rows);
+        }
+    }
+  }
+  static Layout padded_rows(std::uint64_t columns) { return Layout::rows(static_cast<unsigned>(columns)); }
+  bool whole_rows(BufferId buffer, std::uint64_t columns, std::uint64_t offset) const {
+    return graph_.buffers[buffer].elements() % columns == 0 && offset % columns == 0;
+  }
+  // Of the rows a chain folds along, or else its stage; 0: none, or several.
+  std::uint64_t columns_of(const Apply& apply, std::size_t stage) const {
+    std::set<std::uint64_t> own;
+    for (const base::Expr::Node& node : apply.expr.nodes())
+      if (base::is_fold(node.op) && node.row) own.insert(node.row->columns);
+    if (own.empty()) return orders_.row_columns[stage];
+    return own.size() == 1 ? *own.begin() : 0;
+  }
+  // Whether a chain of a stage that folds goes along padded rows, too.
+  bool in_rows(const Apply& apply, std::size_t stage) const {
+    const std::uint64_t columns = columns_of(apply, stage);
+    if (columns % kWordElements == 0 || apply.has_resident()) return false;
+    return whole_rows(apply.target.buffer, columns, apply.target.offset) &&
+           std::all_of(apply.leaves.begin(), apply.leaves.end(), [&](const Leaf& leaf) {
+             return leaf.kind != Leaf::Kind::kPart || leaf.spread ||
+                    whole_rows(leaf.buffer, columns, leaf.offset);
+           });
+  }
+  // What is read again and again lies flat, unless it is whole rows beside padded ones.
+  Layout spread_order(const Leaf& leaf, const Layout& order) const {
+    const std::uint64_t columns = order.row_columns();
+    const bool rows = columns != 0 && leaf.spread->take % columns == 0 &&
+                      leaf.spread->period % columns == 0 && whole_rows(leaf.buffer, columns, leaf.offset);
+    return rows ? order : Layout::flat();
+  }
+
   void need(BufferId buffer, const Layout& order) {
     if (!orders_.of.contains(buffer)) orders_.touched.push_back(buffer);
     std::vector<Change>& changes = orders_.of[buffer].changes;
@@ -41,7 +97,9 @@ class Choosing {
   }
   const Layout* latest(BufferId buffer) const {
     const auto found = orders_.of.find(buffer);
-    return found == orders_.of.end() ? nullptr : &found->second.changes.back().order;
+    if (found != orders_.of.end()) return &found->second.changes.back().order;
+    const auto wanted = wanted_.find(buffer);
+    return wanted == wanted_.end() ? nullptr : &wanted->second;
   }
 
   // Where the drains of a stage's grid put a buffer. Rows that no instance produces come behind all others.
@@ -72,7 +130,14 @@ class Choosing {
     if (apply.has_resident()) return resident(stage, apply);
     const bool fold = apply.expr.has_fold();
     Layout order = Layout::flat();
-    if (!fold && !apply.reduce) {
+    if (in_rows(apply, stage_)) {
+      order = padded_rows(columns_of(apply, stage_));
+    } else if (policy_ == Policy::kBest && fold && columns_of(apply, stage_) % kWordElements != 0) {
+      throw Refusal(Phase::kLayout, "ROW_SHAPES",
+                    fmt::format("a fold along rows of {} beside operands that are no such rows",
+                                columns_of(apply, stage_)),
+                    "give all operands of the statement whole rows");
+    } else if (!fold && !apply.reduce) {
       const Layout* found = nullptr;
       for (const Leaf& leaf : apply.leaves)
         if (found == nullptr && leaf.kind == Leaf::Kind::kPart) found = latest(leaf.buffer);
@@ -81,7 +146,7 @@ class Choosing {
     }
     if (!apply.reduce) need(apply.target.buffer, order);
     for (const Leaf& leaf : apply.leaves)
-      if (leaf.kind == Leaf::Kind::kPart) need(leaf.buffer, leaf.spread ? Layout::flat() : order);
+      if (leaf.kind == Leaf::Kind::kPart) need(leaf.buffer, leaf.spread ? spread_order(leaf, order) : order);
     if (apply.reduce) need(apply.target.buffer, order);
   }
 
@@ -142,10 +207,10 @@ class Choosing {
       }
     };
     for (Change& change : orders.changes) {
-      orders.widest_bytes = std::max(orders.widest_bytes, bytes(change.order));
-      change.held = bytes(change.order) / 2;
+      change.bytes = bytes(change.order);
+      orders.widest_bytes = std::max(orders.widest_bytes, change.bytes);
     }
-    const std::uint64_t first = bytes(orders.changes.front().order);
+    const std::uint64_t first = orders.changes.front().bytes;
     orders.held = first / 2;
     orders.held_widest = orders.widest_bytes / 2;
     orders.nbytes = orders.widest_bytes;
@@ -161,92 +226,22 @@ class Choosing {
   Orders orders_;
   std::size_t stage_ = 0;
   std::map<graph::TileId, NodeDrain> delivered_;
+  // The order that a fold will ask of a buffer: what touches it before had better use it already.
+  std::map<BufferId, Layout> wanted_;
 };
-
-constexpr std::uint64_t kEverything = ~0ull >> 1;
-
-// Elements a leaf has from its offset on.
-std::uint64_t reach(const Leaf& leaf, const Orders& orders) {
-  if (leaf.kind != Leaf::Kind::kPart || (leaf.spread && leaf.spread->whole)) return kEverything;
-  const std::uint64_t held = orders.of.at(leaf.buffer).held;
-  const std::uint64_t left = held - std::min(held, leaf.offset);
-  return leaf.spread ? up(left, leaf.spread->period) : left;
-}
-
-std::uint64_t less(std::uint64_t a, std::uint64_t b) { return a - std::min(a, b); }
 
 }  // namespace
 
+const Change& Orders::in(BufferId buffer, std::size_t stage) const {
+  const std::vector<Change>& changes = of.at(buffer).changes;
+  const Change* found = &changes.front();
+  for (const Change& change : changes)
+    if (change.stage <= stage) found = &change;
+  return *found;
+}
+
 Orders choose_orders(const graph::Graph& graph, const std::vector<ProtoStage>& stages, Policy policy) {
   return Choosing(graph, stages, policy).take();
-}
-
-Orders orders_at(const Orders& orders, std::size_t stage) {
-  Orders now = orders;
-  for (auto& [id, buffer] : now.of) {
-    buffer.held = buffer.changes.front().held;
-    for (const Change& change : buffer.changes)
-      if (change.stage <= stage) buffer.held = change.held;
-  }
-  return now;
-}
-
-Orders first_orders(const Orders& orders) {
-  Orders first = orders;
-  for (auto& [id, buffer] : first.of) buffer.held = buffer.changes.front().held;
-  return first;
-}
-
-ChainSize chain_size(const Apply& apply, const Orders& orders, const std::vector<std::uint32_t>& grid) {
-  ChainSize size;
-  size.room = less(orders.of.at(apply.target.buffer).held, apply.target.offset);
-  for (const Leaf& leaf : apply.leaves) size.room = std::min(size.room, reach(leaf, orders));
-  size.stride = apply.part;
-  if (grid.size() == 1 && grid[0] > 0 && grid[0] * apply.part < size.room)
-    size.stride = up((size.room + grid[0] - 1) / grid[0], 1024);
-  return size;
-}
-
-std::uint64_t chain_span(const Apply& apply, const Orders& orders, std::uint64_t stride) {
-  const auto part = [](const base::Index& index) { return static_cast<std::uint64_t>(index.at({})); };
-  std::uint64_t span = std::min(stride, less(orders.of.at(apply.target.buffer).held,
-                                             part(apply.target.part) * stride + apply.target.offset));
-  for (const Leaf& leaf : apply.leaves)
-    if (leaf.kind == Leaf::Kind::kPart && !(leaf.spread && leaf.spread->whole))
-      span = std::min(span, less(reach(leaf, orders), part(leaf.part) * stride));
-  return span;
-}
-
-void validate_chain(const graph::Graph& graph, const Apply& apply, const Orders& orders, Policy policy) {
-  const Leaf* first = nullptr;
-  for (const Leaf& leaf : apply.leaves) {
-    if (leaf.kind == Leaf::Kind::kChannel && policy == Policy::kCompat) {
-      // The reference counts elements here, although the read is by words.
-      const graph::Buffer& bias = graph.buffers[leaf.buffer];
-      if (orders.of.at(leaf.buffer).held % bias.elements() != 0)
-        throw Refusal(Phase::kLayout, "SPREAD_OF_PADDED",
-                      fmt::format("%{} has {} values, and its padded copies hold {}", bias.name,
-                                  bias.elements(), orders.of.at(leaf.buffer).held),
-                      "choose gn so that the columns divide them");
-    }
-    if (leaf.kind != Leaf::Kind::kPart) continue;
-    if (leaf.spread) {
-      if (orders.of.at(leaf.buffer).held % leaf.spread->take != 0)
-        throw Refusal(
-            Phase::kLayout, "SPREAD_OF_PADDED",
-            fmt::format("%{} is read {} elements at a time, and holds {}", graph.buffers[leaf.buffer].name,
-                        leaf.spread->take, orders.of.at(leaf.buffer).held),
-            "a buffer that is spread holds a whole number of takes, without padding");
-      continue;
-    }
-    if (leaf.buffer == apply.target.buffer || leaf.offset != 0) continue;
-    if (first != nullptr && reach(*first, orders) != reach(leaf, orders))
-      throw Refusal(Phase::kLayout, "REACH_DIFFERS",
-                    fmt::format("%{} holds {} elements and %{} {}", graph.buffers[first->buffer].name,
-                                reach(*first, orders), graph.buffers[leaf.buffer].name, reach(leaf, orders)),
-                    "operands of one expression have the same shape and order");
-    if (first == nullptr) first = &leaf;
-  }
 }
 
 }  // namespace ktpu::graph_to_schedule

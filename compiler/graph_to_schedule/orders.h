@@ -11,9 +11,9 @@
 namespace ktpu::graph_to_schedule {
 
 struct Change {
-  std::size_t stage = 0;   // from this one on
-  schedule::Layout order;  // of one batch element
-  std::uint64_t held = 0;  // elements of one batch element in it
+  std::size_t stage = 0;    // from this one on
+  schedule::Layout order;   // of one batch element
+  std::uint64_t bytes = 0;  // of one batch element
 };
 struct BufferOrders {
   std::vector<Change> changes;     // never empty
@@ -24,29 +24,18 @@ struct BufferOrders {
   std::uint64_t held_widest = 0;   // and in the widest
 };
 struct Orders {
+  schedule::Policy policy = schedule::Policy::kBest;
   std::vector<graph::BufferId> touched;  // in the order they are met
   std::map<graph::BufferId, BufferOrders> of;
+  // Policy best: the columns of the rows that a stage folds along; 0: it does not fold, or along several.
+  std::vector<std::uint64_t> row_columns;
+
+  // In which order the buffer lies in a stage.
+  const Change& in(graph::BufferId buffer, std::size_t stage) const;
 };
 
 // Throws base::Refusal (kLayout, kPack).
 Orders choose_orders(const graph::Graph& graph, const std::vector<ProtoStage>& stages,
                      schedule::Policy policy);
-
-// As the chains of one stage find them: `held` is what the order of that stage holds, nothing of a batch's
-// padding. The reference goes by the first order, and refuses operands whose padding differs in it.
-Orders orders_at(const Orders& orders, std::size_t stage);
-// As the reference's checks find them: the first order, before batch elements are padded (section 15.5).
-Orders first_orders(const Orders& orders);
-
-// What a chain may touch (section 16), in elements: `stride` from part to part, and `room` over all of them.
-struct ChainSize {
-  std::uint64_t room = 0, stride = 0;
-};
-ChainSize chain_size(const graph::Apply& apply, const Orders& orders, const std::vector<std::uint32_t>& grid);
-// Elements of one instance when parts are `stride` apart.
-std::uint64_t chain_span(const graph::Apply& apply, const Orders& orders, std::uint64_t stride);
-// Throws base::Refusal (kLayout): operands of different reach, a spread of a padded buffer.
-void validate_chain(const graph::Graph& graph, const graph::Apply& apply, const Orders& orders,
-                    schedule::Policy policy);
 
 }  // namespace ktpu::graph_to_schedule

@@ -21,6 +21,7 @@ arch::TensorLayout image(const std::string& key, Shape shape, std::uint64_t leas
 }  // namespace
 
 Layout Layout::flat() { return Layout("flat"); }
+Layout Layout::rows(unsigned columns) { return Layout(fmt::format("rows:{}", columns)); }
 Layout Layout::entry(unsigned groups, unsigned blocks) {
   return Layout(fmt::format("entry:{}x{}", groups, blocks));
 }
@@ -70,12 +71,14 @@ Layout Layout::from_key(std::string_view key, std::uint64_t least_stride) {
     throw arch::UserError::make("layout {}: only the blocks of a batch stand apart", key);
   }
   if (key == "flat") return flat();
+  if (const auto n = numbers(key, "rows:#"); !n.empty()) return rows(n[0]);
   if (const auto n = numbers(key, "entry:#x#"); !n.empty()) return entry(n[0], n[1]);
   if (const auto n = numbers(key, "tile:#x#:#x#"); !n.empty()) return tile(n[0], n[1], n[2], n[3]);
   if (const auto n = numbers(key, "bias:#"); !n.empty()) return channel_bias(n[0]);
   if (const auto n = numbers(key, "conv:1:#"); !n.empty()) return conv_entry(n[0]);
   throw arch::UserError::make(
-      "layout \"{}\" is none of flat, entry:GxB, tile:IxJ:MxN, bias:N, conv:1:G, and batchC: before one of "
+      "layout \"{}\" is none of flat, rows:C, entry:GxB, tile:IxJ:MxN, bias:N, conv:1:G, and batchC: before "
+      "one of "
       "them",
       key);
 }
@@ -85,6 +88,11 @@ std::optional<std::uint64_t> Layout::tile_bytes() const {
   if (std::sscanf(key_.c_str(), "tile:%ux%u:%ux%u", &i, &j, &gm, &gn) != 4) return std::nullopt;
   constexpr std::uint64_t kSubTileBytes = 32;
   return std::uint64_t{i} * j * gm * gn * kSubTileBytes;
+}
+
+std::uint64_t Layout::row_columns() const {
+  unsigned columns = 0;
+  return std::sscanf(key_.c_str(), "rows:%u", &columns) == 1 ? columns : 0;
 }
 
 std::uint64_t Layout::nbytes(Shape shape) const {

@@ -17,6 +17,7 @@ using Shape = std::span<const std::uint32_t>;
 class Layout {
  public:
   static Layout flat();
+  static Layout rows(unsigned columns);
   static Layout entry(unsigned groups, unsigned blocks);
   static Layout tile(unsigned grid_rows, unsigned grid_columns, unsigned gm, unsigned gn);
   static Layout channel_bias(unsigned gn);
@@ -39,6 +40,8 @@ class Layout {
   std::vector<std::uint8_t> pack(std::span<const std::uint8_t> row_major, Shape shape) const;
   // Of an order in tiles: what its instances take, whatever shape lies in it. Nothing for another order.
   std::optional<std::uint64_t> tile_bytes() const;
+  // Of an order in padded rows: the values of a row. 0 for another order.
+  std::uint64_t row_columns() const;
   // What a short image lacks reads as zero.
   std::vector<std::uint8_t> unpack(std::span<const std::uint8_t> memory, Shape shape) const;
 

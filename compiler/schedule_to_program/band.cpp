@@ -312,7 +312,7 @@ std::vector<program::VectorStep> Band::steps(std::uint64_t batch) const {
   list.base(store_descriptor(), operands_.size() * run);
   list.dimension(store_descriptor(), 0, {1, load_words});
   for (std::uint32_t i = 0; i < operands_.size(); ++i) {
-    const std::vector<Dimension> walk = fill_walk(operands_[i]);
+    const std::vector<Dimension> walk = fill_walk(operands_[i], chunks_ * length_);
     for (std::uint32_t d = 0; d < walk.size(); ++d) list.dimension(i, d, walk[d]);
   }
   for (std::size_t g = 0; g < regions_.size(); ++g)
@@ -321,7 +321,8 @@ std::vector<program::VectorStep> Band::steps(std::uint64_t batch) const {
   const std::uint64_t elements = chunks_ * length_;
   for (std::uint64_t b = 0; b < ceil_div(span_, elements); ++b) {
     for (std::uint32_t i = 0; i < operands_.size(); ++i) {
-      list.base(i, start_of(schedule_, operands_[i].buffer, batch) + 2 * fill_start(operands_[i], b));
+      list.base(i,
+                start_of(schedule_, operands_[i].buffer, batch) + 2 * fill_start(operands_[i], b * elements));
     }
     for (std::size_t g = 0; g < regions_.size(); ++g)
       list.base(drain_descriptor(g),
@@ -330,7 +331,7 @@ std::vector<program::VectorStep> Band::steps(std::uint64_t batch) const {
   }
   // The next program's fills are plain walks: what a spread has set beyond the first dimension goes.
   for (std::uint32_t i = 0; i < operands_.size(); ++i) {
-    const std::size_t dimensions = fill_walk(operands_[i]).size();
+    const std::size_t dimensions = fill_walk(operands_[i], chunks_ * length_).size();
     for (std::uint32_t d = 1; d < dimensions; ++d) list.dimension(i, d, {0, 1});
   }
   return list.take();

@@ -12,17 +12,10 @@
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule_to_program/chains.h"
 #include "compiler/schedule_to_program/image.h"
+#include "compiler/schedule_to_program/spreads.h"
 
 namespace ktpu::schedule_to_program {
 
-// What a step uses that no chain of the program makes.
-struct BandOperand {
-  schedule::BufferId buffer = 0;
-  std::uint64_t at = 0;                // element of the batch element's block
-  std::uint64_t period = 0, take = 0;  // a spread; 0: read straight on
-  bool whole = false;                  // the same `take` elements over and over
-  bool operator==(const BandOperand&) const = default;
-};
 struct BandSource {
   enum class Kind : std::uint8_t { kRunning, kOperand, kChain, kConstant };
   Kind kind = Kind::kRunning;
@@ -71,7 +64,6 @@ class Band {
   void choose_exact_steps();
   bool fits(std::uint64_t steps) const;
   void require(std::uint64_t steps) const;
-  bool spread_fits(const BandOperand& operand, std::uint64_t batch) const;
   bool stores_stay_inside() const;
   void require_alignment() const;
 
@@ -85,8 +77,6 @@ class Band {
   std::uint32_t load_descriptor(std::size_t operand) const;
   std::uint32_t store_descriptor() const;
   std::uint32_t drain_descriptor(std::size_t region) const;
-  std::vector<Dimension> fill_walk(const BandOperand& operand) const;
-  std::uint64_t fill_start(const BandOperand& operand, std::uint64_t run) const;
 
   const schedule::Schedule& schedule_;
   Extents extents_;

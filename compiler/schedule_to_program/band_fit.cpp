@@ -16,35 +16,6 @@ std::string elements(std::uint64_t count) { return fmt::format("{} elements", co
 
 }  // namespace
 
-std::vector<Dimension> Band::fill_walk(const BandOperand& operand) const {
-  const auto run = static_cast<std::uint32_t>(words_per_run());
-  if (operand.period == 0) return {{kWordBytes, run}};
-  const std::uint64_t batch = chunks_ * length_;
-  if (operand.whole && batch < operand.take) return {{kWordBytes, run}};
-  const auto take = static_cast<std::uint32_t>(operand.take / kLanes);
-  if (operand.whole || batch <= operand.period)
-    return {{kWordBytes, take}, {0, static_cast<std::uint32_t>(batch / operand.take)}};
-  const auto repeats = static_cast<std::uint32_t>(operand.period / operand.take);
-  return {{kWordBytes, take},
-          {0, repeats},
-          {take * repeats * kWordBytes, static_cast<std::uint32_t>(batch / operand.period)}};
-}
-
-// Element at which RUN number `run` begins to read.
-std::uint64_t Band::fill_start(const BandOperand& operand, std::uint64_t run) const {
-  const std::uint64_t passed = run * chunks_ * length_;
-  if (operand.period == 0) return operand.at + passed;
-  if (operand.whole) return operand.at + passed % operand.take;
-  return operand.at + passed / operand.period * operand.period;
-}
-
-bool Band::spread_fits(const BandOperand& operand, std::uint64_t batch) const {
-  if (operand.period == 0) return true;
-  if (operand.whole && schedule_.policy == schedule::Policy::kBest && operand.take % batch == 0) return true;
-  if (batch <= operand.period) return operand.period % batch == 0 && batch % operand.take == 0;
-  return batch % operand.period == 0;
-}
-
 void Band::require(std::uint64_t steps) const {
   const std::uint64_t run = steps * length_ / kLanes;
   require_l1((operands_.size() + statements_.size()) * run);
@@ -52,7 +23,7 @@ void Band::require(std::uint64_t steps) const {
     throw Refusal(Phase::kBuild, "IMAGE_TOO_LONG", fmt::format("an image of {} words", image_words(steps)),
                   fmt::format("the instruction memory holds {}: split the expression", kImageWords));
   for (const BandOperand& operand : operands_)
-    if (!spread_fits(operand, steps * length_))
+    if (!spread_fits(operand, steps * length_, schedule_.policy))
       throw Refusal(Phase::kBuild, "SPREAD_SHAPE",
                     fmt::format("a RUN over {} reads {} out of every {}", elements(steps * length_),
                                 operand.take, operand.period),
@@ -64,7 +35,7 @@ bool Band::fits(std::uint64_t steps) const {
   return fits_l1((operands_.size() + statements_.size()) * run) && run <= kWalkWords &&
          image_words(steps) <= kImageWords &&
          std::all_of(operands_.begin(), operands_.end(),
-                     [&](const BandOperand& o) { return spread_fits(o, steps * length_); });
+                     [&](const BandOperand& o) { return spread_fits(o, steps * length_, schedule_.policy); });
 }
 
 void Band::choose_steps() {
@@ -72,10 +43,7 @@ void Band::choose_steps() {
   for (const BandOperand& operand : operands_) {
     if (operand.period == 0) continue;
     spread = true;
-    if (operand.take == 0 || operand.take % kLanes != 0 || operand.period % operand.take != 0)
-      throw Refusal(Phase::kBuild, "SPREAD_SHAPE",
-                    fmt::format("{} out of every {}", elements(operand.take), operand.period),
-                    fmt::format("take a multiple of {} that divides the period", kLanes));
+    require_whole_takes(operand);
   }
   if (!row_ && !spread) {
     const std::uint64_t steps = std::max<std::uint64_t>(1, ceil_div(span_, kLongestVector));

@@ -40,7 +40,11 @@ void Image::constant(std::uint32_t scalar, double value) {
   set_scalar(scalar, std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 8);
 }
 
-void Image::vector_length() { add(vector_word(VectorOpcode::kVsetvl)); }
+void Image::vector_length(std::uint32_t scalar) {
+  arch::VectorWord word = vector_word(VectorOpcode::kVsetvl);
+  word.va = scalar;
+  add(word);
+}
 
 void Image::mode(arch::VectorMode mode) {
   arch::VectorWord word = vector_word(VectorOpcode::kVsetmode);
@@ -74,11 +78,14 @@ void Image::walk(VectorOpcode op, std::uint32_t descriptor, std::uint32_t vector
 
 void Image::barrier() { add(vector_word(VectorOpcode::kVbar)); }
 void Image::halt() { add(vector_word(VectorOpcode::kVhalt)); }
+void Image::append(const Image& image) {
+  words_.insert(words_.end(), image.words_.begin(), image.words_.end());
+}
 
-void StepList::load(const Image& image) {
+void StepList::load(const Image& image, std::uint32_t first) {
   for (std::size_t i = 0; i < image.size(); ++i) {
     arch::VectorInst inst = instruction(arch::VectorOp::kImem);
-    inst.addr = static_cast<std::uint32_t>(i);
+    inst.addr = first + static_cast<std::uint32_t>(i);
     inst.word = image.words()[i];
     steps_.push_back(inst);
   }
@@ -101,6 +108,10 @@ void StepList::dimension(std::uint32_t descriptor, std::uint32_t index, Dimensio
   steps_.push_back(inst);
 }
 
-void StepList::run() { steps_.push_back(instruction(arch::VectorOp::kRun)); }
+void StepList::run(std::uint32_t pc) {
+  arch::VectorInst inst = instruction(arch::VectorOp::kRun);
+  inst.addr = pc;
+  steps_.push_back(inst);
+}
 
 }  // namespace ktpu::schedule_to_program

@@ -31,7 +31,7 @@ class Image {
   void add(const arch::VectorWord& word);
   void set_scalar(std::uint32_t scalar, std::uint32_t bits);  // two words
   void constant(std::uint32_t scalar, double value);          // FP32 with its last eight bits cut off
-  void vector_length();                                       // from S0
+  void vector_length(std::uint32_t scalar = 0);
   void mode(arch::VectorMode mode);
   void broadcast(std::uint32_t vector, std::uint32_t scalar);
   void move(arch::VectorOpcode op, std::uint32_t descriptor, std::uint32_t first_word);  // VFILL, VDRAIN
@@ -39,6 +39,7 @@ class Image {
             std::uint32_t offset);  // VLD, VST of FP16
   void barrier();
   void halt();
+  void append(const Image& image);
 
   std::size_t size() const { return words_.size(); }
   const std::vector<std::uint32_t>& words() const { return words_; }
@@ -49,11 +50,12 @@ class Image {
 
 class StepList {
  public:
-  void load(const Image& image);
+  // To the image words from `first` on.
+  void load(const Image& image, std::uint32_t first = 0);
   void base(std::uint32_t descriptor, std::uint64_t address);
   // `index` from 0.
   void dimension(std::uint32_t descriptor, std::uint32_t index, Dimension dimension);
-  void run();
+  void run(std::uint32_t pc = 0);
 
   std::vector<program::VectorStep> take() { return std::move(steps_); }
 

@@ -6,6 +6,7 @@
 #include "compiler/base/refusal.h"
 #include "compiler/schedule_to_program/band.h"
 #include "compiler/schedule_to_program/epilogue.h"
+#include "compiler/schedule_to_program/pass_program.h"
 #include "compiler/schedule_to_program/row_reduce.h"
 
 namespace ktpu::schedule_to_program {
@@ -45,13 +46,41 @@ bool can_be_one(const schedule::Schedule& schedule, const Run& run) {
   }
 }
 
+bool need_passes(const Run& run) {
+  return std::any_of(run.begin(), run.end(), [](const Chain* s) { return needs_passes(*s); });
+}
+
+std::vector<program::VectorStep> program_of(const schedule::Schedule& schedule, const Run& run,
+                                            std::uint64_t batch) {
+  const bool best = schedule.policy == schedule::Policy::kBest;
+  if (best && need_passes(run)) return pass_program(schedule, run, batch);
+  try {
+    return run.size() == 1 && run.front()->reduce ? row_reduction(schedule, *run.front(), batch)
+                                                  : Band(schedule, run, Extents::kReal).steps(batch);
+  } catch (const Refusal&) {
+    if (!best) throw;
+    return pass_program(schedule, run, batch);
+  }
+}
+
+// Whether statements that one Band does not hold are one program in passes.
+bool can_be_passes(const schedule::Schedule& schedule, const Run& run) {
+  if (schedule.policy == schedule::Policy::kCompat) return false;
+  try {
+    pass_program(schedule, run, 0);
+    return true;
+  } catch (const Refusal&) {
+    return false;
+  }
+}
+
 std::vector<Run> runs_of(const schedule::Schedule& schedule, const Run& statements) {
   std::vector<Run> runs;
   for (const Chain* statement : statements) {
     if (!runs.empty()) {
       Run with = runs.back();
       with.push_back(statement);
-      if (can_be_one(schedule, with)) {
+      if (need_passes(with) ? can_be_passes(schedule, with) : can_be_one(schedule, with)) {
         runs.back() = std::move(with);
         continue;
       }
@@ -59,14 +88,29 @@ std::vector<Run> runs_of(const schedule::Schedule& schedule, const Run& statemen
     // A drain does not wait for memory, so a later program may not fill what this one stores.
     const std::size_t first =
         runs.empty() || schedule.policy == schedule::Policy::kBest ? 0 : runs.size() - 1;
-    for (std::size_t r = first; r < runs.size(); ++r)
+    const Chain* read = nullptr;
+    Run together;
+    for (std::size_t r = first; r < runs.size(); ++r) {
       for (const Chain* earlier : runs[r])
-        if (reads(*statement, *earlier))
-          throw Refusal(Phase::kBuild, "RUN_CUT_READS_RESULT",
-                        fmt::format("a statement reads '{}', which one before it writes, and both do not fit "
-                                    "one vector program",
-                                    schedule.buffers.at(earlier->result.buffer).name),
-                        "write them in stages of their own");
+        if (read == nullptr && reads(*statement, *earlier)) read = earlier;
+      if (read != nullptr) together.insert(together.end(), runs[r].begin(), runs[r].end());
+    }
+    if (read != nullptr) {
+      const std::size_t merged = together.size();
+      together.push_back(statement);
+      if (!can_be_passes(schedule, together))
+        throw Refusal(Phase::kBuild, "RUN_CUT_READS_RESULT",
+                      fmt::format("a statement reads '{}', which one before it writes, and both do not fit "
+                                  "one vector program",
+                                  schedule.buffers.at(read->result.buffer).name),
+                      "write them in stages of their own");
+      for (std::size_t left = merged; left > 0;) {
+        left -= runs.back().size();
+        runs.pop_back();
+      }
+      runs.push_back(std::move(together));
+      continue;
+    }
     runs.push_back({statement});
   }
   return runs;
@@ -117,9 +161,7 @@ std::vector<program::VectorStep> vector_program(const schedule::Schedule& schedu
     return {};
   std::vector<program::VectorStep> steps;
   for (const Run& run : runs_of(schedule, statements)) {
-    const std::vector<program::VectorStep> made =
-        run.size() == 1 && run.front()->reduce ? row_reduction(schedule, *run.front(), instance.batch)
-                                               : Band(schedule, run, Extents::kReal).steps(instance.batch);
+    const std::vector<program::VectorStep> made = program_of(schedule, run, instance.batch);
     steps.insert(steps.end(), made.begin(), made.end());
   }
   return steps;
