@@ -107,8 +107,8 @@ class Lowering {
       bool exactly = true;
       if (!depends(apply, *writer, &exactly)) continue;
       // One vector program hands the result on: that of the two, or a longer one, whose statements share
-      // operands and results with them.
-      bool handed_on = joins({writer}, apply, false);
+      // operands and results with them. (Policy best has a program for all that is exactly what was written.)
+      bool handed_on = joins({writer}, apply, false) || (exactly && options_.policy == Policy::kBest);
       for (auto first = earlier.begin(); !handed_on && first <= at; ++first)
         handed_on = joins({first, earlier.end()}, apply, false);
       if (handed_on) continue;

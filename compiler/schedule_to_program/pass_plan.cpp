@@ -51,6 +51,7 @@ void PassPlan::add_statement(const Chain& statement, std::size_t number) {
     std::optional<Id> made;
     for (std::size_t s = number; s-- > 0 && !made && from.period == 0;)
       if (results_[s].to == leaf.stretch) made = results_[s].value;
+    if (!made) require_apart(statement, leaf, number);
     leaves.push_back(made ? *made : operand(from));
   }
   std::vector<Id> moved;
@@ -79,6 +80,20 @@ void PassPlan::add_statement(const Chain& statement, std::size_t number) {
                                                : expr_.op(node.op, args));
   }
   results_.push_back({statement.result, moved[statement.expr.root()]});
+}
+
+// What is filled is what stood in memory before the program began.
+void PassPlan::require_apart(const Chain& statement, const Leaf& leaf, std::size_t number) const {
+  for (std::size_t s = 0; s < number; ++s) {
+    const schedule::Stretch& made = results_[s].to;
+    const bool apart = leaf.period == 0 && (leaf.stretch.at >= made.at + statements_[s]->span ||
+                                            made.at >= leaf.stretch.at + statement.span);
+    if (made.buffer == leaf.stretch.buffer && !apart)
+      throw refusal("RUN_CUT_READS_RESULT",
+                    fmt::format("a statement reads another part of '{}' than one before it writes",
+                                schedule_.buffers.at(made.buffer).name),
+                    "write them in stages of their own");
+  }
 }
 
 PassPlan::Id PassPlan::constant(double value) {
@@ -126,6 +141,12 @@ void PassPlan::measure() {
                     "write them in stages of their own");
     span_ = span;
   }
+  for (const PassResult& result : results_)
+    if (span_ % kLanes != 0 && result.to.at + span_ < elements_of(schedule_, result.to.buffer))
+      throw refusal(
+          "RUN_PAST_END",
+          fmt::format("results of {} elements can't be stored without writing what lies behind them", span_),
+          fmt::format("make part a multiple of {}", kLanes));
   if (columns_ != 0 && span_ % pitch != 0)
     throw refusal("PART_CUTS_ROW", fmt::format("a part of {} elements cuts rows of {}", span_, columns_),
                   "make part a multiple of the row");

@@ -29,7 +29,7 @@ class PassPlan {
   using Id = base::Expr::Id;
 
   // Throws base::Refusal (kBuild): ROW_UNKNOWN, ROW_SHAPES, RUN_SPANS, PART_CUTS_ROW, PART_UNALIGNED,
-  // SPREAD_SHAPE, NO_LANE_OP (a cast).
+  // RUN_PAST_END, SPREAD_SHAPE, RUN_CUT_READS_RESULT, NO_LANE_OP (a cast).
   PassPlan(const schedule::Schedule& schedule, std::span<const schedule::Chain* const> statements);
 
   const base::Expr& expr() const { return expr_; }
@@ -46,6 +46,7 @@ class PassPlan {
 
  private:
   void add_statement(const schedule::Chain& statement, std::size_t number);
+  void require_apart(const schedule::Chain& statement, const schedule::Leaf& leaf, std::size_t number) const;
   Id constant(double value);
   Id operand(const BandOperand& operand);
   Id divide(Id dividend, Id divisor);

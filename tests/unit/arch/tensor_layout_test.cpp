@@ -29,6 +29,18 @@ TEST(TensorLayout, EntryPlacesElementsByTheFormula) {
   }
 }
 
+TEST(TensorLayout, RowsBeginAtMemoryWords) {
+  const TensorLayout layout("rows:7", Shape{3, 7});
+  EXPECT_EQ(layout.elements(), 3u * 16);
+  EXPECT_EQ(layout.source(6), 6);
+  EXPECT_EQ(layout.source(7), -1);
+  EXPECT_EQ(layout.source(16), 7);
+  EXPECT_EQ(layout.source(38), 20);
+  // A row may be another one than the last axis, and has to be whole.
+  EXPECT_EQ(TensorLayout("rows:14", Shape{4, 7}).source(16 + 13), 27);
+  EXPECT_THROW(TensorLayout("rows:5", Shape{3, 7}), UserError);
+}
+
 TEST(TensorLayout, TileIsInstanceThenSubTileThenRowMajor) {
   const TensorLayout layout("tile:2x1:1x2", Shape{7, 6});
   EXPECT_EQ(layout.elements(), 2u * 1 * 1 * 2 * 16);

@@ -27,6 +27,9 @@ unsigned at(const std::vector<std::uint8_t>& image, std::size_t i) {
 
 TEST(CompilerSec9, Keys) {
   EXPECT_EQ(Layout::flat().key(), "flat");
+  EXPECT_EQ(Layout::rows(7).key(), "rows:7");
+  EXPECT_EQ(Layout::from_key("rows:7").row_columns(), 7u);
+  EXPECT_EQ(Layout::flat().row_columns(), 0u);
   EXPECT_EQ(Layout::entry(8, 2).key(), "entry:8x2");
   EXPECT_EQ(Layout::tile(2, 3, 8, 4).key(), "tile:2x3:8x4");
   EXPECT_EQ(Layout::channel_bias(4).key(), "bias:4");
@@ -50,6 +53,8 @@ TEST(CompilerSec9, EntriesOfTheWorkedExample) {
 
 TEST(CompilerSec9, EveryLayoutHoldsEveryValue) {
   const std::pair<Layout, Extents> all[] = {{Layout::flat(), {5, 7}},
+                                            {Layout::rows(7), {5, 7}},
+                                            {Layout::rows(14), {4, 7}},
                                             {Layout::entry(3, 2), {13, 70}},
                                             {Layout::tile(2, 1, 2, 3), {13, 11}},
                                             {Layout::channel_bias(2), {13}},

@@ -138,7 +138,15 @@ TEST(Compiler18Runs, BestRemembersEveryEarlierProgram) {
   m.chains({chain(y, LaneOp::kAdd, operands(), 1024), chain(z, LaneOp::kAdd, operands(), 1024),
             chain(u, LaneOp::kAdd, last, 1024)});
   EXPECT_EQ(m.told().code, "");
+  // One program in passes hands the result on.
   m.schedule().policy = Policy::kBest;
+  EXPECT_EQ(m.told().code, "");
+  EXPECT_EQ(runs(vector_steps(m.lowered())), 3u);
+  // Not so another part of it.
+  m.schedule().stages.clear();
+  last[0] = memory(y, 16);
+  m.chains({chain(y, LaneOp::kAdd, operands(), 1024), chain(z, LaneOp::kAdd, operands(), 1024),
+            chain(u, LaneOp::kAdd, last, 1024)});
   EXPECT_EQ(m.told().code, "RUN_CUT_READS_RESULT");
 }
 
