@@ -141,8 +141,9 @@ void PassPlan::measure() {
                     "write them in stages of their own");
     span_ = span;
   }
-  for (const PassResult& result : results_)
-    if (span_ % kLanes != 0 && result.to.at + span_ < elements_of(schedule_, result.to.buffer))
+  for (const Chain* statement : statements_)
+    if (span_ % kLanes != 0 && !statement->last &&
+        statement->result.at + span_ < schedule_.buffers.at(statement->result.buffer).held_widest)
       throw refusal(
           "RUN_PAST_END",
           fmt::format("results of {} elements can't be stored without writing what lies behind them", span_),

@@ -29,7 +29,7 @@ class PassPlan {
   using Id = base::Expr::Id;
 
   // Throws base::Refusal (kBuild): ROW_UNKNOWN, ROW_SHAPES, RUN_SPANS, PART_CUTS_ROW, PART_UNALIGNED,
-  // RUN_PAST_END, SPREAD_SHAPE, RUN_CUT_READS_RESULT, NO_LANE_OP (a cast).
+  // RUN_PAST_END, SPREAD_SHAPE, RUN_CUT_READS_RESULT.
   PassPlan(const schedule::Schedule& schedule, std::span<const schedule::Chain* const> statements);
 
   const base::Expr& expr() const { return expr_; }
