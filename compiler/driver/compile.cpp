@@ -37,14 +37,25 @@ void below_schedule(Compiled& out, const Machine& machine, const Options& option
   checked("program-to-bytes", out.executable);
 }
 
-void below_graph(Compiled& out, const Machine& machine, const Options& options) {
-  if (options.last < Level::kSchedule) return;
-  const graph_to_schedule::Options how{options.policy, options.regrid, options.reuse_temps};
+void below_graph(Compiled& out, const Machine& machine, const Options& options, bool split) {
+  const graph_to_schedule::Options how{options.policy, options.regrid, options.reuse_temps, split};
   out.schedule = graph_to_schedule::lower(out.graph, machine.resources, how);
   out.schedule.relaxed = out.relaxed;
   schedule_to_program::require_fusing(out.schedule);
   checked("graph-to-schedule", out.schedule);
   below_schedule(out, machine, options);
+}
+
+// A pass that reads its own results and fits no single program becomes a stage for each statement.
+void below_graph(Compiled& out, const Machine& machine, const Options& options) {
+  if (options.last < Level::kSchedule) return;
+  try {
+    below_graph(out, machine, options, false);
+  } catch (const base::Refusal& refusal) {
+    const bool splits = refusal.code() == "HAZARD" || refusal.code() == "RUN_CUT_READS_RESULT";
+    if (options.policy != Policy::kBest || !splits) throw;
+    below_graph(out, machine, options, true);
+  }
 }
 
 // The fused form first; where it is refused, the staged one.
@@ -93,7 +104,9 @@ Compiled compile(const kernel::Kernel& kernel, const Machine& machine, const Opt
 
 Compiled compile(const kernel::Definition& definition, const std::map<std::string, kernel::Shape>& inputs,
                  const kernel::Knobs& knobs, const Machine& machine, const Options& options) {
-  return compile(kernel::trace(definition, inputs, knobs), machine, options);
+  const bool best = options.policy == Policy::kBest;
+  return compile(kernel::trace(definition, inputs, best ? kernel::settled(definition, inputs, knobs) : knobs),
+                 machine, options);
 }
 
 Compiled compile(const graph::Graph& graph, const Machine& machine, const Options& options) {

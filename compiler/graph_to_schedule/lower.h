@@ -12,6 +12,9 @@ struct Options {
   schedule::Policy policy = schedule::Policy::kBest;
   bool regrid = false;       // formed elementwise passes over as many instances as their operands have parts
   bool reuse_temps = false;  // temporaries share one block of memory where their lifetimes allow
+  // A stage for each statement of a vector pass: for passes whose statements read one another's results and
+  // do not fit one vector program.
+  bool split = false;
 };
 
 // Throws base::Refusal (phases kTrace to kAllocate). base::CannotFuse: the graph compiles when its epilogues

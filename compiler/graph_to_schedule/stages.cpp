@@ -328,6 +328,28 @@ std::vector<ProtoStage> merged(std::vector<ProtoStage> stages) {
   return out;
 }
 
+// A stage for each statement, in their order.
+std::vector<ProtoStage> split(std::vector<ProtoStage> stages) {
+  std::vector<ProtoStage> out;
+  for (ProtoStage& stage : stages) {
+    const std::size_t statements = stage.places.empty() ? 0 : stage.places.front().size();
+    const bool alike = std::all_of(stage.places.begin(), stage.places.end(),
+                                   [&](const Place& place) { return place.size() == statements; });
+    if (stage.unit != UnitType::kVector || stage.resident || statements < 2 || !alike) {
+      out.push_back(std::move(stage));
+      continue;
+    }
+    for (std::size_t s = 0; s < statements; ++s) {
+      ProtoStage one = stage;
+      one.barrier = true;
+      if (stage.formed) one.pattern = {stage.pattern.at(s)};
+      for (Place& place : one.places) place = {place[s]};
+      out.push_back(std::move(one));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 void regrid(ProtoStage& stage, std::vector<std::uint32_t> grid) {
@@ -346,6 +368,7 @@ std::vector<ProtoStage> form_stages(const graph::Graph& graph, const schedule::R
                                     const Options& options) {
   std::vector<ProtoStage> stages =
       merged(Forming(graph, options, std::min(resources.clusters, resources.vector_cores)).take());
+  if (options.split) stages = split(std::move(stages));
   for (const ProtoStage& stage : stages)
     if ((stage.unit == UnitType::kCluster ? resources.clusters : resources.vector_cores) == 0)
       throw Refusal(Phase::kLayout, "UNIT_ABSENT",

@@ -47,11 +47,16 @@ struct Definition {
   std::vector<Port> ports;
   Knobs knobs;  // defaults. `fuse` may be given to every kernel, declared or not.
   std::function<void(Trace&)> body;
+  // Knobs that a call's shapes do not go with (a part that cuts rows, tiles that blocks are no multiple of)
+  // are made to: for policy best, before the body. Empty: the knobs are as they are.
+  std::function<void(const Kernel& bound, Knobs& knobs)> settle = {};
 };
 
 // Extents from the shapes of the inputs, buffers of all ports, effective knobs; an empty body. Throws
 // base::Refusal of phase kBind.
 Kernel bind(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs);
+// The effective knobs, settled.
+Knobs settled(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs);
 // bind, then the body once, then verify.
 Kernel trace(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs);
 

@@ -264,6 +264,14 @@ void Trace::reduce(LaneOp fold, const At& target, const At& source) {
   state_->store(target.access(), Value::op(fold, {source}), true);
 }
 
+Knobs settled(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs) {
+  if (!definition.settle) return knobs;
+  const Kernel bound = bind(definition, inputs, knobs);
+  Knobs settled = bound.knobs;
+  definition.settle(bound, settled);
+  return settled;
+}
+
 Kernel trace(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs) {
   Trace running(bind(definition, inputs, knobs));
   definition.body(running);

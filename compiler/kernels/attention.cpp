@@ -178,6 +178,39 @@ class Attention {
   Ref top, total, corr, scores, weights, part_o, acc_o;
 };
 
+// The largest number from `most` down of which `length` is a whole number of `unit` times; else `most`.
+std::int64_t dividing(std::int64_t most, std::int64_t unit, std::int64_t length) {
+  for (std::int64_t n = most; n >= 1; --n)
+    if (length % (unit * n) == 0) return n;
+  return most;
+}
+
+// Blocks of whole tiles, chunks and parts.
+void settle(const kernel::Kernel& bound, kernel::Knobs& knobs) {
+  const std::int64_t block = knob_of(knobs, "block"), queries = bound.extents.at("Lq"),
+                     length = bound.extents.at("Lkv");
+  const std::int64_t keys = knob_of(knobs, "keys") == 0 ? length : knob_of(knobs, "keys");
+  if (block == 0) return;
+  settle_part(knobs, block);
+  const auto causal = knobs.find("causal");
+  const bool is_causal = causal != knobs.end() && causal->second == kernel::Knob(true);
+  const bool ragged = keys % block != 0;
+  // A mask of columns is as high as it has to be.
+  if (ragged && !is_causal && knob_of(knobs, "qblock") == 0 && queries % block != 0)
+    knobs.insert_or_assign("qblock", queries);
+  const std::int64_t qblock = knob_of(knobs, "qblock");
+  const std::int64_t span = qblock != 0 ? qblock : is_causal || ragged ? block : queries;
+  const auto settle = [&](const char* name, std::int64_t unit, std::int64_t of) {
+    if (const std::int64_t most = knob_of(knobs, name); most != 0)
+      knobs.insert_or_assign(name, dividing(std::min(most, of), unit, of));
+  };
+  if (queries > span) settle("gm", 4, span);
+  if (length > block) {
+    settle("gn", 4, block);
+    settle("nk", 32, block);
+  }
+}
+
 }  // namespace
 
 void add_attention(Definitions& all) {
@@ -193,7 +226,8 @@ void add_attention(Definitions& all) {
                   {"gn", 8},
                   {"nk", 2},
                   {"part", 8192}},
-                 [](Trace& L) { Attention(L).run(); }});
+                 [](Trace& L) { Attention(L).run(); },
+                 settle});
 }
 
 }  // namespace ktpu::kernels

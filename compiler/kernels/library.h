@@ -21,6 +21,11 @@ void add_attention(Definitions& all);
 void add_conv(Definitions& all);
 void add_custom(Definitions& all);
 
+// Settling: the knob as a number, if it is one from 1 on; else 0.
+std::int64_t knob_of(const kernel::Knobs& knobs, std::string_view name);
+// Parts become whole multiples of `unit` elements.
+void settle_part(kernel::Knobs& knobs, std::int64_t unit);
+
 // One accumulator swept over all of K: acc += x(i, k) @ w(j, k).
 kernel::Accumulator sweep(kernel::Trace& L, const kernel::Ref& x, const kernel::Ref& w, const base::Index& i,
                           const base::Index& j);

@@ -19,6 +19,17 @@ Value gelu_tanh(const Value& v) {
 Value gelu_sigmoid(const Value& v) { return v * recip(exp2(v * (-1.702 * kLog2E)) + 1.0); }
 Value relu_abs(const Value& v) { return (v + absolute(v)) * 0.5; }
 
+std::int64_t knob_of(const kernel::Knobs& knobs, std::string_view name) {
+  const auto found = knobs.find(name);
+  const auto* number = found == knobs.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return number != nullptr && *number >= 1 ? *number : 0;
+}
+void settle_part(kernel::Knobs& knobs, std::int64_t unit) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  if (const std::int64_t part = knob_of(knobs, "part"); part != 0 && part < kMost && unit >= 1)
+    knobs.insert_or_assign("part", (part + unit - 1) / unit * unit);
+}
+
 Accumulator sweep(Trace& L, const Ref& x, const Ref& w, const Index& i, const Index& j) {
   const std::int64_t nk = L.whole("nk");
   const Accumulator acc = L.tile(L.whole("gm"), L.whole("gn"), nk);

@@ -19,6 +19,11 @@ const std::vector<kernel::Definition>& registry() {
     add_attention(made);
     add_conv(made);
     add_custom(made);
+    // Parts of whole vectors, where a kernel has no needs of its own.
+    constexpr std::int64_t kVector = 128;
+    for (kernel::Definition& each : made)
+      if (!each.settle && each.knobs.contains("part"))
+        each.settle = [](const kernel::Kernel&, kernel::Knobs& knobs) { settle_part(knobs, kVector); };
     std::sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return made;
   }();

@@ -21,20 +21,25 @@ namespace {
 const std::vector<Dim> kRows{"...", "M", "N"};
 constexpr double kEps = 1e-5;
 
+// A part of whole rows.
+void settle_rows(const kernel::Kernel& bound, Knobs& knobs) { settle_part(knobs, bound.extents.at("N")); }
+
 // x[e] -> y[e], with the further operands `more` of the same shape.
 void add_pass(Definitions& all, const char* name, const std::vector<std::string>& more, const Knobs& knobs,
               const std::function<Value(Trace&, const Value&, const std::vector<Value>&)>& body) {
   std::vector<Port> ports{in("x", kRows)};
   for (const std::string& one : more) ports.push_back(in(one, kRows));
   ports.push_back(out("y", kRows));
-  all.push_back({name, std::move(ports), knobs, [more, body](Trace& L) {
+  all.push_back({name, std::move(ports), knobs,
+                 [more, body](Trace& L) {
                    const Ref x = L.port("x"), y = L.port("y");
                    for_each_part(L, y, [&](const Index& e) {
                      std::vector<Value> operands;
                      for (const std::string& one : more) operands.emplace_back(L.port(one)(e));
                      y(e) <<= body(L, x(e), operands);
                    });
-                 }});
+                 },
+                 settle_rows});
 }
 
 void add_fold(Definitions& all, const char* name, LaneOp fold) {

@@ -185,6 +185,11 @@ void group_stats(Trace& L) {
   wide.pass(var, [&](const Index& e) { return last(e) / rows; });
 }
 
+// Parts of whole groups.
+void settle_groups(const kernel::Kernel&, Knobs& knobs) {
+  settle_part(knobs, knob_of(knobs, "rows") * kWidth);
+}
+
 }  // namespace
 
 void add_wide_rows(Definitions& all) {
@@ -192,16 +197,23 @@ void add_wide_rows(Definitions& all) {
   const Knobs plain{{"part", 8192}, {"width", kWidth}, {"rows", {}}};
   Knobs eps = plain;
   eps["eps"] = 1e-5;
-  all.push_back({"kernels.softmax_wide", {in("x", rows), out("y", rows)}, plain, softmax_wide});
-  all.push_back({"kernels.rmsnorm_wide", {in("x", rows), in("w", rows), out("y", rows)}, eps, rmsnorm_wide});
+  all.push_back(
+      {"kernels.softmax_wide", {in("x", rows), out("y", rows)}, plain, softmax_wide, settle_groups});
+  all.push_back({"kernels.rmsnorm_wide",
+                 {in("x", rows), in("w", rows), out("y", rows)},
+                 eps,
+                 rmsnorm_wide,
+                 settle_groups});
   all.push_back({"kernels.layernorm_wide",
                  {in("x", rows), in("w", rows), in("b", rows), out("y", rows)},
                  eps,
-                 layernorm_wide});
+                 layernorm_wide,
+                 settle_groups});
   all.push_back({"kernels.group_stats",
                  {in("x", {"R", "W"}), out("mean", {1, "W"}), out("var", {1, "W"})},
                  plain,
-                 group_stats});
+                 group_stats,
+                 settle_groups});
 }
 
 }  // namespace ktpu::kernels
