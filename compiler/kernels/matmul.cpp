@@ -66,6 +66,25 @@ void linear_bias(Trace& L) {
                 [&](const Index& i, const Index& j, const Accumulator& acc) { y(i, j) <<= acc + b(j); });
 }
 
+// This epilogue can't be staged: it stays fused, with a tile that a vector core takes beside the bias
+// (section 18.8), whose columns a chunk of eight words begins anew.
+void settle_bias(const kernel::Kernel&, Knobs& knobs) {
+  constexpr std::int64_t kChunk = 8, kL1Words = 320;
+  knobs.insert_or_assign("fuse", kernel::Knob(true));
+  std::int64_t gm = knob_of(knobs, "gm"), gn = knob_of(knobs, "gn");
+  if (gm == 0 || gn == 0) return;
+  if (kChunk % gn != 0) gn = (gn + kChunk - 1) / kChunk * kChunk;
+  const auto words = [&] { return 2 * ((gm * gn + kChunk - 1) / kChunk * kChunk) + gn; };
+  while (words() > kL1Words && (gm > 1 || gn > kChunk)) {
+    if (gm > 1 && (gm >= gn || gn <= kChunk))
+      gm = (gm + 1) / 2;
+    else
+      gn = (gn / 2 + kChunk - 1) / kChunk * kChunk;
+  }
+  knobs.insert_or_assign("gm", gm);
+  knobs.insert_or_assign("gn", gn);
+}
+
 }  // namespace
 
 void add_matmul(Definitions& all) {
@@ -75,8 +94,11 @@ void add_matmul(Definitions& all) {
   all.push_back(fused("kernels.linear_gelu", [](Trace&, const Value& acc) { return gelu_tanh(acc); }));
   all.push_back(fused("kernels.linear_scale", [](Trace& L, const Value& acc) { return acc * L.number("s"); },
                       {{"s", 1.0}}));
-  all.push_back(
-      {"kernels.linear_bias", {in("x", kX), in("w", kW), in("b", {"N"}), out("y", kY)}, kTile, linear_bias});
+  all.push_back({"kernels.linear_bias",
+                 {in("x", kX), in("w", kW), in("b", {"N"}), out("y", kY)},
+                 kTile,
+                 linear_bias,
+                 settle_bias});
   using Values = std::vector<Value>;
   all.push_back(
       staged("kernels.linear_add", {"b"}, [](const Value& h, const Values& more) { return h + more[0]; }));
