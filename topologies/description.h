@@ -308,5 +308,7 @@ std::vector<std::string> node_ids(const Machine& machine);
 // (`cluster@*`, `*@2,1`, `router`); without the `mN.` prefix it matches in every mesh. IMPL is model, rtl,
 // lockstep or pins. Throws UserError listing the valid node ids when nothing matches.
 void apply_impl(Machine& machine, std::string_view spec);
+// The same, but answers whether anything matches.
+bool apply_impl_where_present(Machine& machine, std::string_view spec);
 
 }  // namespace ktpu::topo

@@ -26,7 +26,7 @@ bool matches(std::string_view pattern, unsigned mesh, std::string_view kind, Coo
 
 }  // namespace
 
-void apply_impl(Machine& machine, std::string_view spec) {
+bool apply_impl_where_present(Machine& machine, std::string_view spec) {
   const std::string shown = "--impl " + std::string(spec);
   const std::size_t equals = spec.find('=');
   if (equals == std::string_view::npos || equals == 0)
@@ -48,11 +48,15 @@ void apply_impl(Machine& machine, std::string_view spec) {
     for (Router& router : mesh.routers)
       if (matches(what, mesh.id, kRouterShort, router.at)) router.impl = impl->value, any = true;
   }
-  if (!any) {
-    const std::vector<std::string> ids = node_ids(machine);
-    throw arch::UserError::make("{}: there is no node {}{}; valid: {}", shown, show_text(what),
-                                did_you_mean(what, ids), join(ids));
-  }
+  return any;
+}
+
+void apply_impl(Machine& machine, std::string_view spec) {
+  if (apply_impl_where_present(machine, spec)) return;
+  const std::string_view what = spec.substr(0, spec.find('='));
+  const std::vector<std::string> ids = node_ids(machine);
+  throw arch::UserError::make("--impl {}: there is no node {}{}; valid: {}", spec, show_text(what),
+                              did_you_mean(what, ids), join(ids));
 }
 
 }  // namespace ktpu::topo

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/ktpu-check/check_file.h"
+#include "apps/ktpu-check/implementations.h"
 #include "apps/ktpu-check/replay_files.h"
 #include "arch/error.h"
 
@@ -62,6 +63,8 @@ int run(const std::vector<std::string>& arguments, std::size_t shown) {
     equal += result.equal;
     unreadable |= !result.error.empty();
   }
+  if (const std::string unused = ktpu::check::unused_implementation(); !unused.empty())
+    throw ktpu::arch::UserError::make("--impl {}: no machine of these rows has such a node", unused);
   fmt::print("total rows {} equal {}\n", rows, equal);
   if (unreadable || rows == 0) return static_cast<int>(ExitStatus::kUserError);
   return static_cast<int>(equal == rows ? ExitStatus::kOk : ExitStatus::kExpectFailed);
@@ -77,7 +80,7 @@ int main(int argc, char** argv) {
       "no "
       "rows."};
   app.name("ktpu-check");
-  std::vector<std::string> files;
+  std::vector<std::string> files, implementations;
   std::size_t shown = 8;
   bool replay = false;
   std::string export_folder, quirks = "reference";
@@ -109,6 +112,10 @@ int main(int argc, char** argv) {
   app.add_option("--quirks", quirks, "With --replay: of all nodes")
       ->check(CLI::IsMember({"reference", "none"}))
       ->capture_default_str();
+  app.add_option("--impl", implementations,
+                 "NODE=IMPL: what stands in these nodes of every machine that has them, for instance "
+                 "cluster=rtl or 'cluster=lockstep'; the last of several wins")
+      ->allow_extra_args(false);
   replay_flag->excludes(export_option);
   try {
     app.parse(argc, argv);
@@ -117,6 +124,7 @@ int main(int argc, char** argv) {
     return status == 0 ? 0 : static_cast<int>(ExitStatus::kUserError);
   }
   if (quirks == "none") replay_options.quirks = ktpu::topo::Quirks::kNone;
+  ktpu::check::set_implementations(implementations);
   try {
     if (replay) return static_cast<int>(ktpu::check::replay_files(expand(files), replay_options));
     if (!export_folder.empty())

@@ -7,6 +7,7 @@
 
 #include "apps/check_formats/hex.h"
 #include "apps/ktpu-check/float64_kernels.h"
+#include "apps/ktpu-check/implementations.h"
 #include "apps/ktpu-check/logs.h"
 #include "arch/encoding/quirks.h"
 #include "arch/error.h"
@@ -34,15 +35,6 @@ struct Run {
   std::map<std::string, std::uint64_t> quirks;
   std::map<std::string, std::vector<double>> outputs;  // row-major
 };
-
-const platform::Registry& models() {
-  static const platform::Registry registry = [] {
-    platform::Registry r;
-    platform::register_models(r);
-    return r;
-  }();
-  return registry;
-}
 
 // Kicks, and what a round ends with, as they happen.
 class RoundTimes final : public orchestrator::AgentProbe,
@@ -106,7 +98,8 @@ Run run_on_machine(const json& file, const ReplayOptions& options) {
   LiveProgram live = import_live(file, options.import);
   for (topo::Mesh& mesh : live.machine.meshes)
     for (topo::Node& node : mesh.nodes) node.quirks = options.quirks;
-  platform::System system(std::move(live.machine), models());
+  apply_implementations(live.machine);
+  platform::System system(std::move(live.machine), all_units());
   platform::RunLimits limits;
   limits.watchdog = kHang;
   platform::Runner runner(system, &live.program, limits);

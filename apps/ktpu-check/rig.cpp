@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/ktpu-check/rig.h"
 
+#include "apps/common/cluster_probes.h"
+#include "apps/ktpu-check/implementations.h"
 #include "arch/error.h"
-#include "tlm/cluster/matmul_cluster.h"
 #include "tlm/traffic/node.h"
 #include "topologies/reader.h"
 
@@ -10,13 +11,9 @@ namespace ktpu::check {
 
 namespace {
 
-const platform::Registry& models() {
-  static const platform::Registry registry = [] {
-    platform::Registry r;
-    platform::register_models(r);
-    return r;
-  }();
-  return registry;
+topo::Machine with_implementations(topo::Machine machine) {
+  apply_implementations(machine);
+  return machine;
 }
 
 std::string text_of(arch::Coord at) { return fmt::format("({},{})", at.x, at.y); }
@@ -33,7 +30,7 @@ topo::Machine shipped_machine(const std::string& name) {
 }
 
 Rig::Rig(topo::Machine machine, const arch::Program* program, Watch watch)
-    : system_(std::move(machine), models()), program_(program) {
+    : system_(with_implementations(std::move(machine)), all_units()), program_(program) {
   const topo::Machine& m = system_.machine();
   for (const topo::Node& node : mesh().nodes) {
     const std::string id = topo::node_id(m, mesh(), node);
@@ -42,9 +39,9 @@ Rig::Rig(topo::Machine machine, const arch::Program* program, Watch watch)
     KTPU_CHECK(in != nullptr && out != nullptr, "{} has no links", id);
     ports_[node.at] = {links_.watch(*in), links_.watch(*out)};
     if (watch == Watch::kOutside) continue;
-    if (auto* unit = dynamic_cast<cluster::MatmulCluster*>(system_.mesh().endpoint_at(node.at))) {
+    if (node.kind() == topo::Kind::kMatmulCluster) {
       auto& log = clusters_[node.at] = std::make_unique<ClusterLog>();
-      unit->set_probe(log.get());
+      apps::attach_probe(*system_.mesh().endpoint_at(node.at), *log);
     }
     if (auto* unit = dynamic_cast<vector::VectorCore*>(system_.mesh().endpoint_at(node.at))) {
       auto& log = vectors_[node.at] = std::make_unique<VectorLog>();

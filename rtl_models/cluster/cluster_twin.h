@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,17 @@ struct ClusterShape {
   unsigned tiles = 4096, l1_a = 512, l1_b = 512, acc_mw = 14, inst_depth = 512, recv_depth = 512;
   bool quirks = true;
 };
+
+// What happens inside in one cycle; the meanings are those of cluster::ClusterProbe, codes of commands too
+// (0: none).
+struct ClusterEvents {
+  bool issue, retire, fault, gemm_start, drain_start;
+  bool sweep_busy, gemm_busy, drain_busy;  // levels
+  bool push, l1_write;
+  unsigned command, lost;  // at the accumulator's port; of the sweep, when it loses the port
+  unsigned tile;           // of `command`
+};
+using ClusterObserver = std::function<void(sim::Cycle now, const ClusterEvents&)>;
 
 template <class V>
 class ClusterTwinOf final : public sim::Unit {
@@ -53,6 +65,9 @@ class ClusterTwinOf final : public sim::Unit {
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
+  // Called in every cycle; empty: nobody.
+  void observe(ClusterObserver observer) { observer_ = std::move(observer); }
+
   // Waves of the inside of the RTL (rtl_models/twin.h).
   void open_waves(const std::string& path);
 
@@ -60,6 +75,7 @@ class ClusterTwinOf final : public sim::Unit {
   void pins_in();
 
   ClusterShape shape_;
+  ClusterObserver observer_;
   sim::FlitPort links_;
   std::unique_ptr<Twin<V>> twin_;
 };

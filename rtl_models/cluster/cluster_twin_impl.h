@@ -18,6 +18,24 @@ inline constexpr unsigned kClusterMaxTiles = 4096, kClusterMaxEntries = 512, kCl
 // A flit on the pins: nine 32-bit words, the lowest first. Flit::w has the same bytes in the same order.
 inline constexpr unsigned kClusterFlitBytes = arch::kFlitBits / 8;
 static_assert(std::endian::native == std::endian::little, "flits are copied to and from the pins as bytes");
+
+// cluster_events_t of ktpu_cluster_pkg.sv, the last field lowest.
+inline ClusterEvents cluster_events(std::uint32_t bits) {
+  const auto bit = [bits](unsigned n) { return (bits >> n & 1) != 0; };
+  return {.issue = bit(0),
+          .retire = bit(1),
+          .fault = bit(2),
+          .gemm_start = bit(3),
+          .drain_start = bit(4),
+          .sweep_busy = bit(5),
+          .gemm_busy = bit(6),
+          .drain_busy = bit(7),
+          .push = bit(8),
+          .l1_write = bit(9),
+          .command = bits >> 10 & 7,
+          .lost = bits >> 13 & 7,
+          .tile = bits >> 16};
+}
 }  // namespace detail
 
 template <class V>
@@ -97,6 +115,7 @@ bool ClusterTwinOf<V>::settle(sim::Cycle now) {
 template <class V>
 sim::Cycle ClusterTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
+  if (observer_) observer_(now, detail::cluster_events(pins.events_o));
   pins_in();
   if (pins.out_valid_o) links_.out->sample_sent();
   pins.out_busy_i = links_.out->busy();

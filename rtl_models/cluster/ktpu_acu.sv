@@ -32,6 +32,9 @@ module ktpu_acu
   input  logic [TileWidth-1:0]    command_tile_i,
   input  logic [SubTileWidth-1:0] peer_i,
 
+  // What is at the port.
+  output acc_op_e                 op_o,
+  output logic [TileWidth-1:0]    tile_o,
   // Results for the drain queue.
   output logic                    push_o,
   output logic [PayloadWidth-1:0] push_data_o
@@ -56,6 +59,9 @@ module ktpu_acu
   assign op0   = owned_i ? command_op_i : sweep_valid_i ? sweep_op_i : AccNop;
   assign tile0 = (owned_i ? command_tile_i : sweep_tile_i) & tile_mask_i;
   assign op    = {op_q, op0};
+
+  assign op_o   = op0;
+  assign tile_o = tile0;
 
   always_comb begin
     for (int unsigned n = 2; n <= AcuSend; n++) any[n] = op[n] != AccNop;

@@ -42,8 +42,9 @@ module ktpu_cluster
   output logic                      out_valid_o,
   input  logic                      out_busy_i,
 
-  // Nothing will happen without an input.
-  output logic                      quiet_o
+  // For the simulator; a chip leaves them open. Nothing will happen without an input; what happens inside.
+  output logic                      quiet_o,
+  output cluster_events_t           events_o
 );
 
   // Endpoint.
@@ -85,6 +86,9 @@ module ktpu_cluster
   // Drain and write-back.
   acc_op_e                 command_op;
   logic [TileWidth-1:0]    command_tile;
+  acc_op_e                 port_op;
+  logic [TileWidth-1:0]    port_tile;
+  logic                    l1_write;
   logic                    owned, command_busy, drain_busy, stall, drain_running;
   logic                    push, taken, flit_valid, flit_sent, write_back_idle;
   logic [PayloadWidth-1:0] push_data;
@@ -147,6 +151,7 @@ module ktpu_cluster
     .clk_i, .rst_ni, .a_mask_i, .b_mask_i,
     .word_valid_i (word_valid), .word_side_i (word_side), .word_entry_i (word_entry),
     .word_index_i (word_index), .word_i (word),
+    .write_o (l1_write),
     .read_i (issue), .a_entry_i (a_entry), .b_entry_i (b_entry),
     .valid_o (operands_valid), .a_o (a), .b_o (b)
   );
@@ -168,7 +173,7 @@ module ktpu_cluster
     .sweep_valid_i (parts_valid), .sweep_op_i (acc_op_e'(sweep_op)), .sweep_tile_i (sweep_tile),
     .parts_i (parts), .a_scales_i (a_scales), .b_scales_i (b_scales), .anchor_i (anchor),
     .owned_i (owned), .command_op_i (command_op), .command_tile_i (command_tile), .peer_i (peer_value),
-    .push_o (push), .push_data_o (push_data)
+    .op_o (port_op), .tile_o (port_tile), .push_o (push), .push_data_o (push_data)
   );
 
   ktpu_cluster_drain #(.TileWidth (TileWidth)) u_drain (
@@ -219,6 +224,23 @@ module ktpu_cluster
   assign quiet_o = endpoint_quiet && seq_quiet && receive_quiet && writeback_quiet &&
                    (recv_empty || recv_valid) && !drain_running && !command_busy &&
                    (running ? stall : !sweep_gemm_busy);
+
+  always_comb begin
+    events_o             = '0;
+    events_o.tile        = 16'(port_tile);
+    events_o.command     = port_op;
+    events_o.lost        = (owned && parts_valid) ? acc_op_e'(sweep_op) : AccNop;
+    events_o.l1_write    = l1_write;
+    events_o.push        = push;
+    events_o.drain_busy  = drain_busy;
+    events_o.gemm_busy   = gemm_busy;
+    events_o.sweep_busy  = sweep_busy;
+    events_o.drain_start = drain_start;
+    events_o.gemm_start  = gemm_start;
+    events_o.fault       = done_fault;
+    events_o.retire      = done;
+    events_o.issue       = inst_accept;
+  end
 
   `KTPU_ASSERT(SettingsAreStatic, $stable({x_i, y_i, memory_x_i, memory_y_i, tile_mask_i, a_mask_i, b_mask_i,
                                            inst_depth_i, recv_depth_i, quirk_c1_i}))

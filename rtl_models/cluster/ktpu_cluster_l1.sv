@@ -27,6 +27,9 @@ module ktpu_cluster_l1
   input  logic [1:0]              word_index_i,
   input  logic [PayloadWidth-1:0] word_i,
 
+  // An entry is written.
+  output logic                    write_o,
+
   // Addresses in the issue cycle; entries IssueToOperands cycles later.
   input  logic                  read_i,
   input  logic [IndexWidth-1:0] a_entry_i,
@@ -60,6 +63,7 @@ module ktpu_cluster_l1
     end
   end
 
+  assign write_o = write_q;
   assign valid_o = valid_q;
   assign a_o     = a_q;
   assign b_o     = b_q;

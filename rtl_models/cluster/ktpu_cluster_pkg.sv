@@ -53,6 +53,23 @@ package ktpu_cluster_pkg;
     logic [7:0]  fin;
   } destination_t;
 
+  // What happens inside in this cycle, for tools: nothing outside depends on it.
+  typedef struct packed {
+    logic [15:0] tile;    // of the command at the accumulator's port
+    acc_op_e     lost;    // the sweep's command that loses the port
+    acc_op_e     command; // the command at the port
+    logic        l1_write;
+    logic        push;    // a result enters the drain queue
+    logic        drain_busy;
+    logic        gemm_busy;
+    logic        sweep_busy;
+    logic        drain_start;
+    logic        gemm_start;
+    logic        fault;   // with retire
+    logic        retire;
+    logic        issue;   // the instruction was taken
+  } cluster_events_t;
+
   // What the operand fields of 0 mean.
   function automatic logic [7:0] at_least_1(logic [7:0] value);
     return (value == 8'd0) ? 8'd1 : value;
