@@ -60,7 +60,7 @@ class ClusterTwinOf final : public sim::Unit {
   std::vector<const sim::LinkBase*> settle_writes() const override { return {links_.in}; }
   // Its counters run in every cycle, so the twin never sleeps.
   bool free_running() const override { return true; }
-  // Nothing will happen without an input.
+  // Nothing will happen without an input, and nothing happened in the last cycle: levels that fell were seen.
   bool resting() const override;
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
@@ -76,6 +76,7 @@ class ClusterTwinOf final : public sim::Unit {
 
   ClusterShape shape_;
   ClusterObserver observer_;
+  bool was_quiet_ = false;  // in the cycle before
   sim::FlitPort links_;
   std::unique_ptr<Twin<V>> twin_;
 };

@@ -77,6 +77,7 @@ void ClusterTwinOf<V>::reset(sim::Cycle start) {
   pins.recv_depth_i = static_cast<std::uint16_t>(shape_.recv_depth);
   pins.quirk_c1_i = shape_.quirks;
   pins.in_valid_i = 0;
+  was_quiet_ = false;
   pins.out_busy_i = 0;
   twin_->reset(start);
 }
@@ -116,6 +117,7 @@ template <class V>
 sim::Cycle ClusterTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
   if (observer_) observer_(now, detail::cluster_events(pins.events_o));
+  was_quiet_ = pins.quiet_o;
   pins_in();
   if (pins.out_valid_o) links_.out->sample_sent();
   pins.out_busy_i = links_.out->busy();
@@ -125,7 +127,7 @@ sim::Cycle ClusterTwinOf<V>::clock(sim::Cycle now) {
 
 template <class V>
 bool ClusterTwinOf<V>::resting() const {
-  return twin_->pins().quiet_o && !links_.in->valid();
+  return was_quiet_ && twin_->pins().quiet_o && !links_.in->valid();
 }
 
 template <class V>
