@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs ktpu-check over a folder of recorded files:
+# Runs ktpu-check over a folder of recorded files, or one of them:
 # cmake -DCHECK=... -DGROUP=formats [-DOPTIONS=--replay] -DDEFAULT_VECTORS=... -P this
 if(DEFINED ENV{KTPU_VECTORS})
   set(vectors "$ENV{KTPU_VECTORS}")
 else()
   get_filename_component(vectors "${DEFAULT_VECTORS}" ABSOLUTE)
 endif()
-if(NOT IS_DIRECTORY "${vectors}/${GROUP}")
+if(NOT EXISTS "${vectors}/${GROUP}")
   message("vectors not found: ${vectors}/${GROUP}")
   return()
 endif()
