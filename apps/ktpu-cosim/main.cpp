@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+
+#include "apps/common/register_units.h"
+#include "apps/ktpu-cosim/campaign.h"
+
+namespace {
+
+using ktpu::arch::ExitStatus;
+
+int report(ExitStatus status, const std::string& text) {
+  fmt::print(stderr, "ktpu-cosim: {}\n", text);
+  return static_cast<int>(status);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Drives a block, as model and as RTL in lock-step, with random legal and wild messages, stalls and "
+      "memory\n"
+      "delays, and compares every output in every cycle. Or a whole machine: --topology. Exit status 6: they "
+      "differ.",
+      "ktpu-cosim"};
+  ktpu::cosim::Campaign campaign;
+  ktpu::cosim::WholeMachine machine;
+  auto* block =
+      app.add_option("block", campaign.block, fmt::format("{}", fmt::join(ktpu::cosim::block_words(), ", ")))
+          ->check(CLI::IsMember(ktpu::cosim::block_words()));
+  auto* topology =
+      app.add_option("-t,--topology", machine.topology, "A machine: file, or name of a shipped one");
+  app.add_option("-p,--program", machine.program, "With --topology: what it runs")->needs(topology);
+  app.add_option("--impl", machine.impls,
+                 "With --topology: as in ktpu-sim; without, all that has a twin is in lock-step")
+      ->allow_extra_args(false)
+      ->needs(topology);
+  block->excludes(topology);
+  app.add_option("-n,--cycles", campaign.cycles, "In all")
+      ->check(CLI::Range(1ull, 1'000'000'000'000ull))
+      ->capture_default_str();
+  app.add_option("--episode", campaign.episode, "Cycles with the same parameters; the next seed follows")
+      ->check(CLI::Range(1ull, 1'000'000'000ull))
+      ->capture_default_str();
+  app.add_option("-s,--seed", campaign.seed, "Of the first episode; odd: legal, even: wild")
+      ->capture_default_str();
+  app.add_option("--stalls", campaign.stalls, "Percent of the cycles in which neighbours refuse flits")
+      ->check(CLI::Range(0u, 95u))
+      ->capture_default_str();
+  app.add_option("--tries", campaign.tries, "Runs that shortening a failing stimulus may take")
+      ->capture_default_str();
+  app.add_option("--waves", campaign.waves,
+                 "VCD of the last cycles of both sides, written after a difference");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitStatus::kUserError);
+  }
+  try {
+    ktpu::platform::Registry registry;
+    ktpu::apps::register_units(registry);
+    if (!machine.topology.empty()) {
+      machine.cycles = campaign.cycles;
+      machine.seed = campaign.seed;
+      machine.stalls = app.count("--stalls") != 0 ? campaign.stalls : 0;
+      machine.waves = campaign.waves;
+      return static_cast<int>(run_machine(machine, registry));
+    }
+    if (campaign.block.empty())
+      throw ktpu::arch::UserError("give a block or a --topology; --help says which");
+    return static_cast<int>(run_campaign(campaign, registry));
+  } catch (const ktpu::arch::UserError& error) {
+    return report(error.status(), error.what());
+  } catch (const std::exception& error) {
+    return report(ExitStatus::kInternal, fmt::format("internal error: {}", error.what()));
+  }
+}
