@@ -25,7 +25,7 @@ arch::ExitStatus run_campaign(const Campaign& campaign, const platform::Registry
 
 struct WholeMachine {
   std::string topology;
-  std::string program;             // file; empty: traffic nodes only
+  std::string program;             // file; empty: traffic nodes send at random
   std::vector<std::string> impls;  // empty: lock-step wherever there is a twin
   sim::Cycle cycles = 20'000;
   std::uint64_t seed = 1;  // of traffic nodes and their stalls

@@ -29,6 +29,10 @@ topo::Machine read_machine(const WholeMachine& options, const platform::Registry
     for (topo::Node& node : mesh.nodes) {
       if (auto* traffic = std::get_if<topo::Traffic>(&node.params)) {
         traffic->seed = options.seed;
+        if (options.program.empty() && traffic->pattern == topo::Pattern::kScript) {
+          traffic->pattern = topo::Pattern::kUniform;
+          traffic->rate = 0.2;
+        }
         if (options.stalls != 0)
           traffic->busy = {100, options.stalls, static_cast<std::uint32_t>(node.at.node_byte()), {}};
       }
