@@ -4,6 +4,7 @@
 #ifdef KTPU_HAVE_RTL
 #include "rtl_models/cluster/cluster_twin.h"
 #include "rtl_models/router/router_twin.h"
+#include "rtl_models/vector/vector_twin.h"
 #include "tlm/noc/router.h"
 #include "tlm/platform/model_params.h"
 #include "tlm/sim/lockstep.h"
@@ -44,6 +45,19 @@ std::unique_ptr<sim::Unit> lockstep_cluster(const platform::EndpointContext& con
   return std::make_unique<sim::Lockstep>(context.name, std::move(shadows), std::move(model), std::move(twin));
 }
 
+std::unique_ptr<sim::Unit> rtl_vector(const platform::EndpointContext& context) {
+  return std::make_unique<rtl::VectorTwin>(context.name, platform::vector_params(context), context.port);
+}
+
+std::unique_ptr<sim::Unit> lockstep_vector(const platform::EndpointContext& context) {
+  const vector::VectorParams params = platform::vector_params(context);
+  sim::Shadows shadows;
+  const sim::FlitPort shadowed = shadows.mirror("mesh", context.port);
+  auto model = std::make_unique<vector::VectorCore>(context.name + ".model", params, context.port);
+  auto twin = std::make_unique<rtl::VectorTwin>(context.name + ".rtl", params, shadowed);
+  return std::make_unique<sim::Lockstep>(context.name, std::move(shadows), std::move(model), std::move(twin));
+}
+
 }  // namespace
 #endif
 
@@ -54,6 +68,8 @@ void register_units(platform::Registry& registry) {
   registry.add_router(topo::Impl::kLockstep, lockstep_router);
   registry.add_endpoint(topo::Kind::kMatmulCluster, topo::Impl::kRtl, rtl_cluster);
   registry.add_endpoint(topo::Kind::kMatmulCluster, topo::Impl::kLockstep, lockstep_cluster);
+  registry.add_endpoint(topo::Kind::kVectorCore, topo::Impl::kRtl, rtl_vector);
+  registry.add_endpoint(topo::Kind::kVectorCore, topo::Impl::kLockstep, lockstep_vector);
 #endif
 }
 

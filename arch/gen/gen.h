@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two views of arch that are not C++. Both are checked in; a test says whether they are current.
+// The views of arch that are not C++. All are checked in; a test says whether they are current.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 namespace ktpu::arch {
 
 std::string generate_sv_package();  // rtl_models/ktpu_pkg.sv
+std::string generate_sv_seeds();    // rtl_models/vector/ktpu_seed_pkg.sv
 std::string generate_c_header();    // firmware/ktpu_regs.h
 
 }  // namespace ktpu::arch

@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   using namespace ktpu::arch;
-  CLI::App app{"Generates rtl_models/ktpu_pkg.sv and firmware/ktpu_regs.h from arch."};
+  CLI::App app{"Generates the packages of rtl_models and firmware/ktpu_regs.h from arch."};
   std::string root;
   bool write = false;
   app.add_option("ROOT", root, "root of the source tree")->required();
@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   }
   int status = 0;
   for (const auto& [name, text] : {std::pair{"rtl_models/ktpu_pkg.sv", generate_sv_package()},
+                                   std::pair{"rtl_models/vector/ktpu_seed_pkg.sv", generate_sv_seeds()},
                                    std::pair{"firmware/ktpu_regs.h", generate_c_header()}}) {
     const std::filesystem::path path = std::filesystem::path(root) / name;
     std::ostringstream present;

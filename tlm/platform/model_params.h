@@ -4,10 +4,13 @@
 
 #include "tlm/cluster/matmul_cluster.h"
 #include "tlm/platform/registry.h"
+#include "tlm/vector/vector_core.h"
 
 namespace ktpu::platform {
 
 // `context.node` is a matmul cluster.
 cluster::ClusterParams cluster_params(const EndpointContext& context);
+// `context.node` is a vector core.
+vector::VectorParams vector_params(const EndpointContext& context);
 
 }  // namespace ktpu::platform

@@ -24,6 +24,18 @@ cluster::ClusterParams cluster_params(const EndpointContext& context) {
   return params;
 }
 
+vector::VectorParams vector_params(const EndpointContext& context) {
+  const topo::VectorCore& v = *context.node.get<topo::VectorCore>();
+  vector::VectorParams params;
+  params.at = context.node.at;
+  params.memory_port = context.memory_port;
+  params.inst_depth = v.inst_depth;
+  params.recv_depth = v.recv_depth;
+  params.l1_words = v.l1_words;
+  params.quirks = context.node.quirks == topo::Quirks::kReference;
+  return params;
+}
+
 namespace {
 
 traffic::Pattern traffic_pattern(topo::Pattern pattern) {
@@ -64,15 +76,7 @@ std::unique_ptr<sim::Unit> make_cluster(const EndpointContext& context) {
 }
 
 std::unique_ptr<sim::Unit> make_vector(const EndpointContext& context) {
-  const topo::VectorCore& v = *context.node.get<topo::VectorCore>();
-  vector::VectorParams params;
-  params.at = context.node.at;
-  params.memory_port = context.memory_port;
-  params.inst_depth = v.inst_depth;
-  params.recv_depth = v.recv_depth;
-  params.l1_words = v.l1_words;
-  params.quirks = context.node.quirks == topo::Quirks::kReference;
-  return std::make_unique<vector::VectorCore>(context.name, params, context.port);
+  return std::make_unique<vector::VectorCore>(context.name, vector_params(context), context.port);
 }
 
 // A traffic node without a script: swallows everything, sends nothing.

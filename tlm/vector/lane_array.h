@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 
+#include "arch/encoding/vector_latencies.h"
 #include "arch/encoding/vector_word.h"
 #include "arch/formats/lane_alu.h"
 #include "tlm/sim/archive.h"
@@ -22,8 +23,8 @@ inline constexpr unsigned kVectorRegisters = 16;
 inline constexpr unsigned kMaxLength = 128;  // elements of a vector register (section 1)
 inline constexpr unsigned kPredicates = 4;
 inline constexpr unsigned kMaxDepth = 4;
-inline constexpr Cycle kAluLatency = 15;       // section 12: with the operand register
-inline constexpr Cycle kPipeDrain = 79;        // section 12.2: last beat to empty, in every mode
+inline constexpr Cycle kAluLatency = arch::latency::kLaneAlu.value;
+inline constexpr Cycle kPipeDrain = arch::latency::kLanesEmpty.value;
 inline constexpr unsigned kAccumulators = 16;  // of a reduction
 
 // 128 bits, element e at bit e.
