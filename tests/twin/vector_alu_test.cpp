@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One lane's ALU against the arithmetic of arch: random operands of every operation, and the seed functions
 // over all operands (KTPU_LONG=1; every 61st otherwise).
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -8,10 +9,9 @@
 #include <deque>
 #include <random>
 
-#include "Vktpu_vector_alu.h"
 #include "arch/encoding/vector_latencies.h"
 #include "arch/formats/lane_alu.h"
-#include "rtl_models/twin.h"
+#include "rtl_models/vector/alu_twin.h"
 
 namespace ktpu::test {
 namespace {
@@ -20,29 +20,19 @@ using arch::VectorOpcode;
 
 class Alu {
  public:
-  explicit Alu(bool wrap) : twin_("alu"), wrap_(wrap) {
-    twin_.pins().wrap_i = wrap;
-    twin_.pins().valid_i = 0;
-    twin_.reset(0);
-  }
+  explicit Alu(bool wrap) : twin_(wrap), wrap_(wrap) {}
 
   // One operation; compares the result of the one that entered kLaneAlu cycles ago.
   void operation(VectorOpcode op, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    auto& pins = twin_.pins();
-    pins.valid_i = 1;
-    pins.op_i = static_cast<std::uint8_t>(op);
-    pins.a_i = a;
-    pins.b_i = b;
-    pins.c_i = c;
     expected_.push_back({op, a, b, c, arch::lane_op(op, a, b, c, wrap_)});
-    twin_.clock(cycle_++);
+    const std::uint32_t result = twin_.clock(static_cast<unsigned>(op), a, b, c);
     if (expected_.size() < arch::latency::kLaneAlu.value) return;
     const Expected& e = expected_.front();
     ++compared_;
-    if (pins.result_o != e.result && ++wrong_ <= 5)
+    if (result != e.result && ++wrong_ <= 5)
       ADD_FAILURE() << fmt::format("{} {:06x} {:06x} {:06x}: {:06x} instead of {:06x}",
                                    arch::kVectorOpcodes[static_cast<std::size_t>(e.op)].name, e.a, e.b, e.c,
-                                   pins.result_o, e.result);
+                                   result, e.result);
     expected_.pop_front();
   }
   std::uint64_t compared() const { return compared_; }
@@ -52,10 +42,9 @@ class Alu {
     VectorOpcode op;
     std::uint32_t a, b, c, result;
   };
-  rtl::Twin<Vktpu_vector_alu> twin_;
+  rtl::AluTwin twin_;
   bool wrap_;
   std::deque<Expected> expected_;
-  sim::Cycle cycle_ = 0;
   std::uint64_t compared_ = 0, wrong_ = 0;
 };
 
