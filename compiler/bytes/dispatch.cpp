@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 4> kBoundNames{"the end", "staging", "cre
 struct Window {
   arch::Coord to;
   std::span<const arch::Flit> words;
-  const Ack* due = nullptr;  // with the last window of an instance
+  const Ack* ack = nullptr;  // of its instance
+  std::uint32_t due = 0;     // signals of it that these words cause
 };
 
 class OpenRound {
@@ -47,7 +48,7 @@ class OpenRound {
     kicks_.push_back({window.to, staging_.slot(base, count), count});
     words_.insert(words_.end(), window.words.begin(), window.words.end());
     owe(window.to, count);
-    if (window.due != nullptr) owe(window.due->from.at(), window.due->count);
+    if (window.due != 0) owe(window.ack->from.at(), window.due);
   }
 
   Artifact artifact() const {
@@ -91,13 +92,17 @@ std::vector<Window> windows_of(const std::vector<Instance>& instances, const Uni
     const std::span<const arch::Flit> words = instances[i].words;
     for (std::size_t first = 0; first < words.size(); first += longest) {
       const std::size_t count = std::min(longest, words.size() - first);
-      windows.push_back({units[where[i]].at(), words.subspan(first, count), nullptr});
+      windows.push_back({units[where[i]].at(), words.subspan(first, count), nullptr, 0});
+      if (!instances[i].ack) continue;
+      windows.back().ack = &*instances[i].ack;
+      for (const auto& [word, signals] : instances[i].ack->caused)
+        if (word >= first && word < first + count) windows.back().due += signals;
     }
     if (!instances[i].ack) continue;
     if (words.empty())
       throw arch::UserError::make("dispatch: {}: acknowledgements are due but it has no words",
                                   key_text(instances[i].key));
-    windows.back().due = &*instances[i].ack;
+    if (instances[i].ack->caused.empty()) windows.back().due = instances[i].ack->count;
   }
   return windows;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/bytes/artifact.h"
@@ -17,6 +18,8 @@ namespace ktpu::bytes {
 struct Ack {
   Node from;
   std::uint32_t count = 0;
+  // Which word causes how many; empty: the last one all of them. They come in the round of that word.
+  std::vector<std::pair<std::size_t, std::uint32_t>> caused = {};
 };
 struct Instance {
   std::vector<std::int32_t> key;  // place in the stage's grid; instances run in the order of their keys

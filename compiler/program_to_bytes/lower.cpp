@@ -56,13 +56,14 @@ class StageLowering {
 
   bytes::Plan plan(bytes::CommandLimit commands) const {
     std::vector<bytes::Instance> instances;
-    for (const program::Instance& instance : stage_.instances) instances.push_back(encode(instance));
+    for (const program::Instance& instance : stage_.instances)
+      instances.push_back(encode(instance, commands));
     return bytes::plan_dispatch(std::move(instances), units_of(machine_, stage_.unit), machine_.limits,
                                 commands);
   }
 
  private:
-  bytes::Instance encode(const program::Instance& instance) const {
+  bytes::Instance encode(const program::Instance& instance, bytes::CommandLimit commands) const {
     bytes::Instance words;
     words.key = instance.key;
     if (const auto* cluster = std::get_if<std::vector<program::ClusterStep>>(&instance.steps)) {
@@ -72,7 +73,15 @@ class StageLowering {
       for (const program::VectorStep& step : std::get<std::vector<program::VectorStep>>(instance.steps))
         words.words.push_back(bytes::encode(step));
     }
-    if (instance.acks != 0) words.ack = bytes::Ack{receiver(instance.key), instance.acks};
+    if (instance.acks == 0) return words;
+    words.ack = bytes::Ack{receiver(instance.key), instance.acks};
+    const auto* cluster = std::get_if<std::vector<program::ClusterStep>>(&instance.steps);
+    if (commands == bytes::CommandLimit::kReport || cluster == nullptr) return words;
+    // The reference awaits them all with the last word, and for ever when a round ends between two drains.
+    constexpr std::uint32_t kBurst = 8;  // sub-tiles a signal
+    for (std::size_t i = 0; i < cluster->size(); ++i)
+      if ((*cluster)[i].to_next)
+        words.ack->caused.emplace_back(i, ((*cluster)[i].inst.n + kBurst - 1) / kBurst);
     return words;
   }
 

@@ -44,6 +44,15 @@ TEST(CompilerBest, GatedKernelsWithMoreThanTwoChunks) {
   expect_right("custom.k_gated", {{"x", {32, 256}}, {"g", {32, 256}}, {"u", {32, 256}}});
 }
 
+TEST(CompilerBest, ARoundThatEndsBetweenTwoDeliveredTiles) {
+  const Case c{"custom.k_gated",
+               {{"x", {3, 276}}, {"g", {2, 276}}, {"u", {2, 276}}},
+               {{"gm", std::int64_t{5}}, {"gn", std::int64_t{8}}, {"nk", std::int64_t{1}}}};
+  MadeMachine like;
+  like.staging_flits = 36;
+  EXPECT_EQ(problem_with(c, made(like), true), "");
+}
+
 TEST(CompilerBest, ChunksOf256Entries) {
   expect_right("ops.matmul", {{"a", {256, 256}}, {"b", {64, 256}}}, tile(64, 8, 4));
   expect_right("ops.matmul", {{"a", {64, 512}}, {"b", {512, 512}}}, tile(4, 128, 2));
