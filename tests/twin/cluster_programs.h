@@ -135,4 +135,23 @@ inline Program wild_program(std::uint64_t seed) {
   return p;
 }
 
+// Shared fills with every order of node ids, all answered whether this cluster asks or not.
+inline Program shared_fill_program(std::uint64_t seed) {
+  std::mt19937_64 rng(seed);
+  const auto pick = [&](unsigned n) { return static_cast<unsigned>(rng() % n); };
+  Program p;
+  p.seed = seed;
+  p.params = default_params();
+  const unsigned own = kCluster.node_byte();
+  ClusterInst f = fill(1, pick(2), rng() & 0xFFFFFFFFFF);
+  f.npeer = pick(4);
+  const auto id = [&] { return pick(3) == 0 ? own : own - 2 + pick(5); };
+  f.peer0 = id();
+  f.peer1 = id();
+  f.peer2 = id();
+  p.script.push_back({0, inst_flit(f, pick(256))});
+  for (unsigned w = 0; w < 4; ++w) p.script.push_back({20, wild_payload(rng, response(f.eoff, w))});
+  return p;
+}
+
 }  // namespace ktpu::test

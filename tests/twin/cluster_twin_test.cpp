@@ -60,6 +60,52 @@ TEST(ClusterTwin, WildPrograms) {
   EXPECT_GT(c.flits, 40000u);
 }
 
+TEST(ClusterTwin, SharedFills) { campaign("shared fills", 1, 300, 600, true, shared_fill_program); }
+
+// A reset in the middle of whatever goes on. Tiles are not reset and what was under way is lost, so every
+// program loads its tiles anew.
+TEST(ClusterTwin, Resets) {
+  Compared all;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Program p = wild_program(seed);
+    p.params.inst_depth = 4 + seed % 9;  // room for the program after the reset
+    LockstepBench<> b(p.params);
+    std::mt19937_64 rng(seed);
+    serve_fills(b, rng, true);
+    for (const auto& [at, flit] : p.script) b.send(at, flit);
+    b.run(40 + rng() % 400);
+    b.far().forget();
+    b.engine().reset();
+    const Cycle again = b.engine().now();
+    ClusterInst d = drain(4);
+    b.far().send(again + 20, inst_flit(fill(2, 0)));
+    b.far().send(again + 20, inst_flit(fill(2, 1)));
+    b.far().send(again + 20, inst_flit(gemm(2, 2, 1)));
+    b.far().send(again + 20, inst_flit(d, 7, true));
+    b.engine().run_until(again + 800);
+    all += {b.pair().compared_cycles(), b.pair().compared_values(), b.far().seen.size()};
+    ASSERT_FALSE(b.far().seen.empty());
+    EXPECT_EQ(b.far().seen.back().flit.type(), FlitType::kCuSignal) << "seed " << seed;
+  }
+  print("resets", all);
+}
+
+TEST(ClusterTwin, SizesItIsNotBuiltForAreRefused) {
+  sim::FlitLink in("in", arch::kFlitBits), out("out", arch::kFlitBits);
+  const auto refused = [&](auto change) {
+    cluster::ClusterParams p = default_params();
+    change(p);
+    EXPECT_THROW(rtl::ClusterTwin("cluster", p, {&in, &out}), arch::UserError);
+  };
+  refused([](auto& p) { p.tiles = 8192; });
+  refused([](auto& p) { p.tiles = 48; });
+  refused([](auto& p) { p.l1_a = 1024; });
+  refused([](auto& p) { p.l1_b = 0; });
+  refused([](auto& p) { p.acc_mw = 16; });
+  refused([](auto& p) { p.inst_depth = 513; });
+  refused([](auto& p) { p.recv_depth = 0; });
+}
+
 // A sweep and a peer stream that do not see each other (cluster.md section 9.4), and the same with C1 closed.
 TEST(ClusterTwin, TheHole) {
   campaign("the hole", 1, 100, 1500, false, hole_program);

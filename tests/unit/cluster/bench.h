@@ -38,6 +38,12 @@ class FarEnd final : public sim::Unit {
   };
 
   void send(Cycle from, const Flit& flit) { script_.push_back({from, flit}); }
+  void forget() {  // what is not sent, and what came; at a reset
+    script_.clear();
+    seen.clear();
+    fresh_ = showing_ = false;
+    to_->withdraw();
+  }
   std::size_t unsent() const { return script_.size(); }
   std::function<bool(Cycle)> busy = [](Cycle) { return false; };
   std::function<void(const Seen&)> on_flit;
