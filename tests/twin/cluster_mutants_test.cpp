@@ -15,6 +15,7 @@ namespace {
 
 template <class Twin>
 void run_campaign() {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) run_lockstep<Twin>(accumulator_program(seed), 2400);
   for (std::uint64_t seed = 1; seed <= 40; ++seed) run_lockstep<Twin>(shared_fill_program(seed), 600);
   for (std::uint64_t seed = 1; seed <= 10; ++seed) run_lockstep<Twin>(hole_program(seed), 1500);
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {

@@ -154,4 +154,39 @@ inline Program shared_fill_program(std::uint64_t seed) {
   return p;
 }
 
+// Sums of ACC values at the edges of the adder: peer streams onto tiles of zero, read back raw and as FP16.
+inline Program accumulator_program(std::uint64_t seed) {
+  constexpr unsigned kMw = arch::kDefaultAccMw, kTiles = 32;
+  std::mt19937_64 rng(seed);
+  const auto pick = [&](unsigned n) { return static_cast<unsigned>(rng() % n); };
+  Program p;
+  p.seed = seed;
+  p.params = default_params();
+  p.script.push_back({0, inst_flit(gemm(4, 8, 1))});  // L1 starts at zero
+  Cycle at = 120;
+  const unsigned base = pick(3) == 0 ? 100 + pick(27) : 30 + pick(40);
+  const auto value = [&] {
+    constexpr std::uint32_t kOnes = (1u << kMw) - 1;
+    const std::uint32_t r = static_cast<std::uint32_t>(rng()) & kOnes;
+    const std::array<std::uint32_t, 5> mantissas{kOnes, 0, kOnes - pick(4), 1u << pick(kMw), r};
+    const std::array<unsigned, 4> exponents{base + pick(27), base + pick(3), pick(3), 125 + pick(3)};
+    return arch::acc_pack(pick(2), std::min(127u, exponents[pick(12) == 0 ? 2 + pick(2) : pick(2)]),
+                          mantissas[pick(5)], kMw);
+  };
+  for (unsigned round = 0; round < 4; ++round) {
+    p.script.push_back({at, data_descriptor(2, 0, 2 * kTiles - 1, false)});
+    for (unsigned t = 0; t < kTiles; ++t) {
+      arch::SubTile tile;
+      for (std::uint32_t& lane : tile.lane) lane = value();
+      for (const arch::Word256& granule : arch::pack_granules(tile, kMw))
+        p.script.push_back({at, data_flit(granule, false)});
+    }
+    at += 6 * kTiles;
+    p.script.push_back({at, inst_flit(drain_to_node(kTiles, 2))});
+    p.script.push_back({at, inst_flit(drain(kTiles))});
+    at += 300;
+  }
+  return p;
+}
+
 }  // namespace ktpu::test

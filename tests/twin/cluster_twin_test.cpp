@@ -60,6 +60,11 @@ TEST(ClusterTwin, WildPrograms) {
   EXPECT_GT(c.flits, 40000u);
 }
 
+TEST(ClusterTwin, EdgesOfTheAdder) {
+  const Compared c = campaign("edges of the adder", 1, 100, 2400, false, accumulator_program);
+  EXPECT_GT(c.flits, 40000u);  // all four rounds came back
+}
+
 TEST(ClusterTwin, SharedFills) { campaign("shared fills", 1, 300, 600, true, shared_fill_program); }
 
 // A reset in the middle of whatever goes on. Tiles are not reset and what was under way is lost, so every
