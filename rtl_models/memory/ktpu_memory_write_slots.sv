@@ -123,6 +123,7 @@ module ktpu_memory_write_slots
     if (store) data_q[{match_slot, count_q[match_slot][2:0]}] <= head_i.payload;
   end
 
+  logic unused_ready_busy;
   ktpu_fifo #(
     .Width       (SlotWidth),
     .MaxDepth    (MemWriteSlots),
@@ -140,7 +141,6 @@ module ktpu_memory_write_slots
     .rdata_o  (ready_slot_o),
     .rready_i (take_i)
   );
-  logic unused_ready_busy;
 
   assign src_o          = slot_q[slot_i].src;
   assign txn_o          = slot_q[slot_i].txn;
