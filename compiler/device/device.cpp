@@ -106,7 +106,9 @@ struct Device::State {
   std::map<std::string, Values> run(const kernel::Definition& definition,
                                     const std::map<std::string, kernel::Shape>& shapes,
                                     const kernel::Knobs& knobs, const driver::Inputs& inputs) {
-    const kernel::Kernel traced = kernel::trace(definition, shapes, knobs);
+    const kernel::Kernel traced = kernel::trace(
+        definition, shapes, knobs,
+        options.policy == schedule::Policy::kBest ? kernel::Takes::kAll : kernel::Takes::kReference);
     // Everything a compilation depends on. The kernel's text holds its extents, its knobs, all it does.
     const std::string key = fmt::format(
         "{} {}{}{}\n{}", machine.name, options.policy == schedule::Policy::kBest ? "best" : "compat",

@@ -105,7 +105,8 @@ Compiled compile(const kernel::Kernel& kernel, const Machine& machine, const Opt
 Compiled compile(const kernel::Definition& definition, const std::map<std::string, kernel::Shape>& inputs,
                  const kernel::Knobs& knobs, const Machine& machine, const Options& options) {
   const bool best = options.policy == Policy::kBest;
-  return compile(kernel::trace(definition, inputs, best ? kernel::settled(definition, inputs, knobs) : knobs),
+  return compile(kernel::trace(definition, inputs, best ? kernel::settled(definition, inputs, knobs) : knobs,
+                               best ? kernel::Takes::kAll : kernel::Takes::kReference),
                  machine, options);
 }
 

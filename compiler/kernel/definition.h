@@ -2,6 +2,7 @@
 // A kernel as its author writes it: ports with symbolic shapes, knobs, a body (compiler.md section 14).
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -57,7 +58,10 @@ struct Definition {
 Kernel bind(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs);
 // The effective knobs, settled.
 Knobs settled(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs);
+// What a body may take: what the reference's takes, or all that the compiler can (policy best).
+enum class Takes : std::uint8_t { kReference, kAll };
 // bind, then the body once, then verify.
-Kernel trace(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs);
+Kernel trace(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs,
+             Takes takes = Takes::kReference);
 
 }  // namespace ktpu::kernel

@@ -91,7 +91,7 @@ void TraceState::store(const Access& target, const Value& value, bool reduce) {
   add({std::move(made)});
 }
 
-Trace::Trace(Kernel bound) : state_(std::make_shared<TraceState>()) {
+Trace::Trace(Kernel bound, Takes takes) : state_(std::make_shared<TraceState>()), takes_(takes) {
   state_->kernel = std::move(bound);
   state_->bodies.push_back(std::make_shared<Body>());
 }
@@ -272,8 +272,9 @@ Knobs settled(const Definition& definition, const std::map<std::string, Shape>& 
   return settled;
 }
 
-Kernel trace(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs) {
-  Trace running(bind(definition, inputs, knobs));
+Kernel trace(const Definition& definition, const std::map<std::string, Shape>& inputs, const Knobs& knobs,
+             Takes takes) {
+  Trace running(bind(definition, inputs, knobs), takes);
   definition.body(running);
   Kernel kernel = running.close();
   verify(kernel);

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/kernel/definition.h"
 #include "compiler/kernel/kernel.h"
 #include "compiler/kernel/value.h"
 
@@ -31,7 +32,7 @@ struct Extent {
 class Trace {
  public:
   // An empty kernel of bind(), to be filled. The trace is open until close() or its end.
-  explicit Trace(Kernel bound);
+  explicit Trace(Kernel bound, Takes takes = Takes::kReference);
   ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
@@ -47,6 +48,8 @@ class Trace {
   bool flag(std::string_view knob) const;
   std::string word(std::string_view knob) const;
   bool given(std::string_view knob) const;  // not none
+  // Whether calls are taken that the reference's kernel refuses.
+  bool takes_all() const { return takes_ == Takes::kAll; }
 
   Ref temp(const Shape& shape);                                      // the compiler places it
   Ref table(const Shape& shape, const std::vector<double>& values);  // fixed contents, rounded to FP16
@@ -82,6 +85,7 @@ class Trace {
 
  private:
   std::shared_ptr<TraceState> state_;
+  Takes takes_;
 };
 
 }  // namespace ktpu::kernel

@@ -26,6 +26,11 @@ std::int64_t knob_of(const kernel::Knobs& knobs, std::string_view name);
 // Parts become whole multiples of `unit` elements.
 void settle_part(kernel::Knobs& knobs, std::int64_t unit);
 
+// Of each row (compiler.md section 20).
+kernel::Value softmax(const kernel::Value& x);
+kernel::Value rms_normal(kernel::Trace& L, const kernel::Value& x);
+kernel::Value layer_normal(kernel::Trace& L, const kernel::Value& x);
+
 // One accumulator swept over all of K: acc += x(i, k) @ w(j, k).
 kernel::Accumulator sweep(kernel::Trace& L, const kernel::Ref& x, const kernel::Ref& w, const base::Index& i,
                           const base::Index& j);

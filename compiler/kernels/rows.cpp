@@ -50,19 +50,23 @@ void add_fold(Definitions& all, const char* name, LaneOp fold) {
                  }});
 }
 
+}  // namespace
+
 Value softmax(const Value& x) {
   const Value ex = exp2((x - row_max(x)) * kLog2E);
   return ex / row_sum(ex);
 }
 Value rms_normal(Trace& L, const Value& x) {
-  const auto n = static_cast<double>(L.dim("N"));
+  const auto n = static_cast<double>(L.port("x").columns());
   return x * rsqrt(row_sum(x / n * x) + L.number("eps"));
 }
 Value layer_normal(Trace& L, const Value& x) {
-  const auto n = static_cast<double>(L.dim("N"));
+  const auto n = static_cast<double>(L.port("x").columns());
   const Value mu = row_sum(x) / n, dev = x - mu;
   return dev * rsqrt(row_sum(dev / n * dev) + L.number("eps"));
 }
+
+namespace {
 
 // The steps of group_norm, each in memory: as many statements of one stage as its limits take.
 void group_norm_silu(Trace& L) {

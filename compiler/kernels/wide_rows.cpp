@@ -117,7 +117,22 @@ class Wide {
   std::int64_t rows;
 };
 
+// Rows that are no groups of sub-rows, or that parts would cut, where they are taken: each row as a whole.
+template <class F>
+bool whole_rows(Trace& L, const F& value) {
+  if (!L.takes_all() || !L.given("rows") || L.whole("width") != kWidth) return false;
+  const Ref y = L.port("y");
+  const std::int64_t rows = L.whole("rows");
+  const bool groups = rows >= 1 && std::has_single_bit(static_cast<std::uint64_t>(rows)) &&
+                      y.columns() == rows * kWidth && L.whole("part") % (rows * kWidth) == 0;
+  // `rows` still has to be what the columns make.
+  if (groups || (rows != y.columns() / kWidth && rows != (y.columns() + kWidth - 1) / kWidth)) return false;
+  for_each_part(L, y, [&](const Index& e) { y(e) <<= value(e); });
+  return true;
+}
+
 void softmax_wide(Trace& L) {
+  if (whole_rows(L, [&](const Index& e) { return softmax(L.port("x")(e)); })) return;
   const Wide wide(L);
   const Ref x = wide.sub_rows("x"), y = wide.sub_rows("y");
   const Ref hi = wide.maximum_of(x).per_group(wide.rows);
@@ -130,6 +145,7 @@ void softmax_wide(Trace& L) {
 }
 
 void rmsnorm_wide(Trace& L) {
+  if (whole_rows(L, [&](const Index& e) { return rms_normal(L, L.port("x")(e)) * L.port("w")(e); })) return;
   const Wide wide(L);
   const Ref x = wide.sub_rows("x"), w = wide.sub_rows("w"), y = wide.sub_rows("y");
   const Ref inverse = wide.inverse_root(wide.mean_square(x)).per_group(wide.rows);
@@ -137,6 +153,10 @@ void rmsnorm_wide(Trace& L) {
 }
 
 void layernorm_wide(Trace& L) {
+  if (whole_rows(L, [&](const Index& e) {
+        return layer_normal(L, L.port("x")(e)) * L.port("w")(e) + L.port("b")(e);
+      }))
+    return;
   const Wide wide(L);
   const Ref x = wide.sub_rows("x"), w = wide.sub_rows("w"), b = wide.sub_rows("b"), y = wide.sub_rows("y");
   const Ref mu = wide.mean(x).per_group(wide.rows);

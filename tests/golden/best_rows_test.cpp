@@ -175,6 +175,21 @@ TEST(BestRows, TheWidestRowsL1Holds) {
             "L1_FOOTPRINT");
 }
 
+// The kernels of rows of 128 take any row that is whole in L1.
+TEST(BestRows, KernelsForWideRows) {
+  const auto knobs = [](std::int64_t rows, std::int64_t part = 8192) {
+    return kernel::Knobs{{"rows", rows}, {"part", part}};
+  };
+  expect_right(library("kernels.softmax_wide", {{"x", {3, 384}}}, knobs(3)));
+  expect_right(library("kernels.softmax_wide", {{"x", {2, 1000}}}, knobs(8)));
+  expect_right(library("kernels.softmax_wide", {{"x", {5, 256}}}, knobs(2, 384)));
+  expect_right(library("kernels.rmsnorm_wide", {{"x", {3, 640}}, {"w", {3, 640}}}, knobs(5)));
+  expect_right(
+      library("kernels.layernorm_wide", {{"x", {3, 300}}, {"w", {3, 300}}, {"b", {3, 300}}}, knobs(3)));
+  EXPECT_EQ(refused(library("kernels.softmax_wide", {{"x", {3, 384}}}, knobs(5))), "WIDE_ROWS");
+  EXPECT_EQ(refused(library("kernels.softmax_wide", {{"x", {1, 6144}}}, knobs(48))), "L1_FOOTPRINT");
+}
+
 TEST(BestRows, PartsThatCutRows) {
   for (const std::int64_t part : {16, 48, 100, 1000}) {
     SCOPED_TRACE(part);
@@ -323,7 +338,8 @@ TEST(BestRows, AttentionOfAnyHead) {
             library("kernels.flash_attention",
                     {{"q", {batch, head, head}}, {"k", {batch, head, head}}, {"v", {batch, head, head}}},
                     {{"block", std::int64_t{head}}, {"keys", std::int64_t{keys}}});
-        call.small = std::string("q");  // small differences of large scores would be those of the cluster's formats
+        call.small =
+            std::string("q");  // small differences of large scores would be those of the cluster's formats
         call.tolerance = 0.03;
         expect_right(call);
       }
