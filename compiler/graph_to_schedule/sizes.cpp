@@ -82,7 +82,14 @@ ChainSize chain_size(const ChainPlace& chain, const std::vector<std::uint32_t>& 
   if (counted && grid[0] * apply.part < size.room)
     size.stride = up((size.room + grid[0] - 1) / grid[0], 1024);
   const std::uint64_t pitch = row_pitch(chain);
-  if (pitch == 0) return size;
+  if (pitch == 0) {
+    // Parts begin at memory words.
+    if (chain.orders.policy == Policy::kBest) {
+      size.stride = up(size.stride, kWordElements);
+      size.asked_stride = up(size.asked_stride, kWordElements);
+    }
+    return size;
+  }
   const std::uint64_t padded = padded_columns(chain, apply.target.buffer);
   if (padded == 0 && size.stride % pitch == 0 && apply.part % pitch == 0) return size;
   const std::uint64_t columns = padded == 0 ? pitch : padded;
