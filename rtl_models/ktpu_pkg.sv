@@ -87,6 +87,64 @@ package ktpu_pkg;
   localparam int unsigned CuStatusInstSpaceLsb = 32;  // free instruction slots
   localparam int unsigned CuStatusInstSpaceWidth = 16;
 
+  // Registers of the memory mover.
+  localparam logic [7:0] MoverControlOffset = 8'h00;
+  localparam logic [7:0] MoverBaseOffset = 8'h10;
+  localparam logic [7:0] MoverDimensionOffset = 8'h18;
+  localparam logic [7:0] MoverAxisOffset = 8'h20;
+  localparam logic [7:0] MoverExtentOffset = 8'h28;
+  localparam logic [7:0] MoverIndexOffset = 8'h30;
+  localparam logic [7:0] MoverSeedOffset = 8'h38;
+  localparam logic [7:0] MoverImmediateOffset = 8'h40;
+  localparam logic [7:0] MoverGatherOffset = 8'h50;
+  localparam int unsigned MoverControlModeLsb = 0;  // 0 copy, 1 transpose (faults), 2 gather, 3 generate, 4 fill
+  localparam int unsigned MoverControlModeWidth = 3;
+  localparam int unsigned MoverControlWidthLsb = 3;  // element width: 0 = 8, 1 = 16, 2 = 32 bits
+  localparam int unsigned MoverControlWidthWidth = 2;
+  localparam int unsigned MoverControlCoalesceLsb = 11;  // gather writes of following words into bursts
+  localparam int unsigned MoverControlCoalesceWidth = 1;
+  localparam int unsigned MoverControlCapLsb = 13;  // longest burst: 0 = 128 words, n = 2^(n-1)
+  localparam int unsigned MoverControlCapWidth = 3;
+  localparam int unsigned MoverControlGoLsb = 16;  // start; ignored while busy
+  localparam int unsigned MoverControlGoWidth = 1;
+  localparam int unsigned MoverBaseWalkerLsb = 0;  // 0 source, 1 destination
+  localparam int unsigned MoverBaseWalkerWidth = 1;
+  localparam int unsigned MoverBaseBaseLsb = 4;  // byte address
+  localparam int unsigned MoverBaseBaseWidth = 40;
+  localparam int unsigned MoverBaseNdimLsb = 44;  // dimensions, 0..6
+  localparam int unsigned MoverBaseNdimWidth = 3;
+  localparam int unsigned MoverDimensionWalkerLsb = 0;  // 0 source, 1 destination
+  localparam int unsigned MoverDimensionWalkerWidth = 1;
+  localparam int unsigned MoverDimensionDimensionLsb = 1;  // 0..5, 5 innermost
+  localparam int unsigned MoverDimensionDimensionWidth = 3;
+  localparam int unsigned MoverDimensionCountLsb = 4;  // 0 acts as 1
+  localparam int unsigned MoverDimensionCountWidth = 16;
+  localparam int unsigned MoverDimensionStrideLsb = 20;  // bytes, signed
+  localparam int unsigned MoverDimensionStrideWidth = 32;
+  localparam int unsigned MoverAxisAxisLsb = 0;  // 0 none, 1, 2
+  localparam int unsigned MoverAxisAxisWidth = 2;
+  localparam int unsigned MoverAxisStepLsb = 2;  // signed
+  localparam int unsigned MoverAxisStepWidth = 16;
+  localparam int unsigned MoverExtentWalkerLsb = 0;  // 0 source, 1 destination
+  localparam int unsigned MoverExtentWalkerWidth = 1;
+  localparam int unsigned MoverExtentAxisLsb = 1;  // 0 = axis 1, 1 = axis 2
+  localparam int unsigned MoverExtentAxisWidth = 1;
+  localparam int unsigned MoverExtentBaseLsb = 2;  // signed
+  localparam int unsigned MoverExtentBaseWidth = 16;
+  localparam int unsigned MoverExtentExtentLsb = 18;  // 0 = unbounded
+  localparam int unsigned MoverExtentExtentWidth = 16;
+  localparam int unsigned MoverIndexAddressLsb = 0;  // byte address of the index buffer
+  localparam int unsigned MoverIndexAddressWidth = 40;
+  localparam int unsigned MoverIndexCountLsb = 40;  // 32-bit indices, at most 2048
+  localparam int unsigned MoverIndexCountWidth = 16;
+  localparam int unsigned MoverGatherPitchLsb = 0;  // bytes between rows
+  localparam int unsigned MoverGatherPitchWidth = 32;
+  localparam int unsigned MoverGatherWordsLsb = 32;  // 32-byte words a row
+  localparam int unsigned MoverGatherWordsWidth = 16;
+  localparam int unsigned MoverDimensions = 6;
+  localparam int unsigned MoverAxes = 2;
+  localparam int unsigned MoverMaxIndices = 2048;
+
   // mem_req: payload [255:0].
   localparam int unsigned MemReqAddrLsb = 216;  // byte address
   localparam int unsigned MemReqAddrWidth = 40;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "arch/error.h"
 #include "tlm/sim/lockstep.h"
 
 namespace ktpu::apps {
@@ -127,6 +128,14 @@ sim::Cycle RecordedClient::clock(sim::Cycle now, bool out_taken) {
   clocked_at_ = now;
   taken_ = out_taken;
   return real_.clock(now, out_taken);
+}
+
+void RecordedWindow::aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) {
+  if (written_at_ != now) count_ = 0;
+  written_at_ = now;
+  KTPU_CHECK(count_ < writes_.size(), "{} register writes in a cycle", count_ + 1);
+  writes_[count_++] = {offset, data};
+  real_.aux_write(now, offset, data);
 }
 
 bool ComparedClient::offer(sim::Cycle now, const arch::Flit& flit) {

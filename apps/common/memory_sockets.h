@@ -3,7 +3,9 @@
 // or in lock-step on those of the model, whose every cycle it is compared with.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "rtl_models/memory/memory_sockets.h"
@@ -91,18 +93,40 @@ class RecordedClient final : public memory::AgentClient {
   bool accepted_ = false, taken_ = false;
 };
 
+// What the control agent reads and writes of the memory agent, on its way to the model.
+class RecordedWindow final : public memory::AuxWindow {
+ public:
+  explicit RecordedWindow(memory::AuxWindow& real) : real_(real) {}
+  void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) override;
+  std::uint64_t aux_stat() const override { return real_.aux_stat(); }
+  std::uint64_t aux_status(unsigned word) const override { return real_.aux_status(word); }
+
+  std::span<const rtl::ClientSocket::RegisterWrite> writes(sim::Cycle now) const {
+    return {writes_.data(), written_at_ == now ? count_ : 0};
+  }
+
+ private:
+  memory::AuxWindow& real_;
+  sim::Cycle written_at_ = sim::kNever;
+  std::size_t count_ = 0;
+  std::array<rtl::ClientSocket::RegisterWrite, 2> writes_;  // one a register bus
+};
+
 class ComparedClient final : public rtl::ClientSocket {
  public:
-  ComparedClient(std::string unit, const RecordedClient& client) : unit_(std::move(unit)), client_(client) {}
+  ComparedClient(std::string unit, const RecordedClient& client, const RecordedWindow& window)
+      : unit_(std::move(unit)), client_(client), window_(window) {}
   void reset(sim::Cycle) override {}
   void drive(sim::Cycle) override {}
   const arch::Flit* out() const override { return client_.out(); }
   bool offer(sim::Cycle now, const arch::Flit& flit) override;
   void clock(sim::Cycle now, bool out_taken) override;
+  std::span<const RegisterWrite> writes(sim::Cycle now) const override { return window_.writes(now); }
 
  private:
   std::string unit_;
   const RecordedClient& client_;
+  const RecordedWindow& window_;
   bool offered_ = false;
 };
 

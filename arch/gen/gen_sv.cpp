@@ -7,6 +7,7 @@
 #include "arch/encoding/cluster_inst.h"
 #include "arch/encoding/codes.h"
 #include "arch/encoding/latencies.h"
+#include "arch/encoding/mover.h"
 #include "arch/encoding/payloads.h"
 #include "arch/encoding/quirks.h"
 #include "arch/encoding/registers.h"
@@ -37,6 +38,39 @@ void constant(std::string& out, const std::string& name, unsigned value, std::st
 void position(std::string& out, const std::string& prefix, const Field& f) {
   constant(out, fmt::format("{}{}Lsb", prefix, upper_camel(f.name)), f.lsb, f.meaning);
   constant(out, fmt::format("{}{}Width", prefix, upper_camel(f.name)), f.width, "");
+}
+
+// The mover's command registers: offsets in its window, and their fields.
+void mover_registers(std::string& out) {
+  const auto offset = [&](std::string_view name, std::uint32_t at) {
+    line(out, "  localparam logic [7:0] Mover{}Offset = 8'h{:02x};", name, at);
+  };
+  const auto fields = [&](const std::string& prefix, std::initializer_list<Field> list) {
+    for (const Field& f : list) position(out, prefix, f);
+  };
+  line(out, "\n  // Registers of the memory mover.");
+  offset("Control", mover::kControl);
+  offset("Base", mover::kBase);
+  offset("Dimension", mover::kDimension);
+  offset("Axis", mover::kAxis);
+  offset("Extent", mover::kExtent);
+  offset("Index", mover::kIndex);
+  offset("Seed", mover::kSeed);
+  offset("Immediate", mover::kImmediate);
+  offset("Gather", mover::kGatherRow);
+  fields("MoverControl", {mover::control::kMode, mover::control::kWidth, mover::control::kCoalesce,
+                          mover::control::kCap, mover::control::kGo});
+  fields("MoverBase", {mover::base::kWalker, mover::base::kBase, mover::base::kNdim});
+  fields("MoverDimension", {mover::dimension::kWalker, mover::dimension::kDimension, mover::dimension::kCount,
+                            mover::dimension::kStride});
+  fields("MoverAxis", {mover::axis::kAxis, mover::axis::kStep});
+  fields("MoverExtent",
+         {mover::extent::kWalker, mover::extent::kAxis, mover::extent::kBase, mover::extent::kExtent});
+  fields("MoverIndex", {mover::index::kAddress, mover::index::kCount});
+  fields("MoverGather", {mover::gather::kPitch, mover::gather::kWords});
+  constant(out, "MoverDimensions", mover::kDimensions, "");
+  constant(out, "MoverAxes", mover::kAxes, "");
+  constant(out, "MoverMaxIndices", mover::kMaxIndices, "");
 }
 
 template <class S>
@@ -156,6 +190,7 @@ std::string generate_sv_package() {
   codes(out, "vector_fault_e", "Vector", 8, kVectorFaults);
   for (const Field& f : cu_caps::kFields) position(out, "CuCaps", f);
   for (const Field& f : cu_status::kFields) position(out, "CuStatus", f);
+  mover_registers(out);
 
   payload<MemReq>(out);
   constant(out, "MemFlagQuant", 4, "bit of flags");

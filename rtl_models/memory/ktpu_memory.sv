@@ -33,9 +33,16 @@ module ktpu_memory
   input  flit_t                     client_data_i,
   output logic                      client_taken_o,
 
-  // Bursts issued by all ports, wrapping (section 4.6).
+  // Writes of the mover's registers, from the register buses; the first takes effect first.
+  input  logic [1:0]                register_valid_i,
+  input  logic [1:0][7:0]           register_offset_i,
+  input  logic [1:0][63:0]          register_data_i,
+  // AUX_STAT: bursts issued by all ports, wrapping (section 4.6), and the mover's status.
   output logic [15:0]               read_count_o,
   output logic [15:0]               write_count_o,
+  output logic                      mover_busy_o,
+  output logic [23:0]               mover_moves_o,
+  output logic [3:0]                mover_fault_o,
   // Nothing changes any more unless something comes.
   output logic                      resting_o,
 
@@ -176,15 +183,51 @@ module ktpu_memory
     end
   end
 
-  // Host window, mover and inbound remote are not part of this module: they request nothing.
+  localparam int unsigned Window = MaxPorts;
+  localparam int unsigned Mover  = MaxPorts + 1;
+  localparam int unsigned Remote = MaxPorts + 2;
+
+  logic                  mover_resting;
+  register_write_t [1:0] register_write;
+
+  for (genvar r = 0; r < 2; r++) begin : gen_register
+    assign register_write[r] = '{valid: register_valid_i[r], offset: register_offset_i[r],
+                                 data: register_data_i[r]};
+  end
+
+  ktpu_mover u_mover (
+    .clk_i,
+    .rst_ni,
+    .early_done_i (config_i.early_done),
+    .write_i      (register_write),
+    .request_o    (request[Mover]),
+    .reply_i      (reply[Mover]),
+    .busy_o       (mover_busy_o),
+    .moves_o      (mover_moves_o),
+    .fault_o      (mover_fault_o),
+    .resting_o    (mover_resting)
+  );
+
+  // Host window and inbound remote are not part of this module: they request nothing.
   logic unused_replies;
-  assign unused_replies = &{1'b0, reply[MaxRequesters-1:MaxPorts]};
-  assign request[MaxRequesters-1:MaxPorts] = '0;
+  assign unused_replies  = &{1'b0, reply[Window], reply[Remote]};
+  assign request[Window] = '0;
+  assign request[Remote] = '0;
+
+  // Requesters on the bus are counted without the ports that do not exist.
+  function automatic requester_t number_of(requester_t index, logic [2:0] num_ports);
+    return (index < requester_t'(MaxPorts)) ? index : index - requester_t'(MaxPorts) + num_ports;
+  endfunction
+  function automatic requester_t slot_of(requester_t index, logic [2:0] num_ports);
+    return (index < num_ports) ? index : index + requester_t'(MaxPorts) - num_ports;
+  endfunction
 
   ktpu_memory_path u_path (
     .clk_i,
     .rst_ni,
     .lanes_log2_i (config_i.lanes_log2),
+    .staging_i    (config_i.staging),
+    .mesh_id_i    (config_i.mesh_id),
     .request_i    (request),
     .reply_o      (reply),
     .ar_valid_o,
@@ -198,23 +241,23 @@ module ktpu_memory
     .w_ready_i,
     .r_valid_i,
     .r_data_i,
-    .r_id_i,
+    .r_id_i       (slot_of(r_id_i, config_i.num_ports)),
     .r_ready_o,
     .b_valid_i,
-    .b_id_i,
+    .b_id_i       (slot_of(b_id_i, config_i.num_ports)),
     .b_ready_o
   );
 
   assign ar_addr_o  = ar.addr;
   assign ar_beats_o = ar.beats;
-  assign ar_id_o    = ar.id;
+  assign ar_id_o    = number_of(ar.id, config_i.num_ports);
   assign aw_addr_o  = aw.addr;
   assign aw_beats_o = aw.beats;
-  assign aw_id_o    = aw.id;
+  assign aw_id_o    = number_of(aw.id, config_i.num_ports);
   assign w_data_o   = w.data;
   assign w_lanes_o  = w.lanes;
   assign w_last_o   = w.last;
-  assign resting_o  = &resting && !client_valid_i;
+  assign resting_o  = &resting && mover_resting && !client_valid_i;
 
   `KTPU_ASSERT(ConfigIsStatic, $stable(config_i) && $stable(at_i))
   `KTPU_ASSERT(ConfigIsInRange, config_i.num_ports != '0 && config_i.num_ports <= 3'(MaxPorts) &&

@@ -10,7 +10,10 @@ module ktpu_memory_path
 (
   input  logic                          clk_i,
   input  logic                          rst_ni,
-  input  logic [1:0]                    lanes_log2_i,  // quasi-static
+  // Quasi-static: width of the bus; the staging memory, and of which mesh.
+  input  logic [1:0]                    lanes_log2_i,
+  input  logic                          staging_i,
+  input  logic [1:0]                    mesh_id_i,
 
   input  request_t [MaxRequesters-1:0]  request_i,
   output reply_t   [MaxRequesters-1:0]  reply_o,
@@ -37,6 +40,8 @@ module ktpu_memory_path
   localparam int unsigned BusWidth   = MaxLanes * PayloadWidth;
   // Never what limits a write: a place for each write address that the path can hold.
   localparam int unsigned OrderDepth = 32;
+  // Writes of one requester that are granted and not answered.
+  localparam int unsigned WritesWidth = 8;
 
   // Whose data comes next, and where in the bus it begins.
   typedef struct packed {
@@ -45,7 +50,9 @@ module ktpu_memory_path
     lane_t      lane;
   } order_t;
 
-  lane_t last_lane;
+  logic       pulse_q;     // a write response
+  requester_t pulse_id_q;
+  lane_t      last_lane;
   assign last_lane = lane_t'(~(2'b11 << lanes_log2_i));
 
   function automatic burst_t narrow(addr_t addr, beats_t beats, requester_t id, logic [1:0] lanes_log2,
@@ -68,14 +75,60 @@ module ktpu_memory_path
   requester_mask_t reads, writes;             // presented in this cycle
   requester_mask_t read_grant, write_grant;
 
+  // The staging memory sits between the adapters and the DRAM port: it and the DRAM never serve the same requester and
+  // direction at once (section 7.2).
+  requester_mask_t staged_reads, staged_writes;
+  requester_mask_t runs_read, runs_write;  // in the staging memory
+  requester_mask_t staged_read_grant, staged_write_grant, staged_w_taken, staged_r_valid, staged_b;
+  logic            staged_r_last;
+  word_t           staged_r_data;
+  logic [MaxRequesters-1:0][WritesWidth-1:0] writes_in_flight_d, writes_in_flight_q;
+
   always_comb begin : adapters
+    logic [7:0] top;
+    logic       claimed;
+    top     = '0;
+    claimed = 1'b0;
     for (int unsigned i = 0; i < MaxRequesters; i++) begin
-      held_write_d[i] = held_q[i] ? held_write_q[i] : request_i[i].aw_valid;
-      held_d[i]       = request_i[i].ar_valid || request_i[i].aw_valid;
-      writes[i]       = held_d[i] && held_write_d[i];
-      reads[i]        = held_d[i] && !held_write_d[i] && !in_flight_q[i];
+      held_write_d[i]  = held_q[i] ? held_write_q[i] : request_i[i].aw_valid;
+      held_d[i]        = request_i[i].ar_valid || request_i[i].aw_valid;
+      top              = held_write_d[i] ? request_i[i].aw_addr[39:32] : request_i[i].ar_addr[39:32];
+      claimed          = staging_i && is_staged(top, mesh_id_i);
+      writes[i]        = held_d[i] && held_write_d[i] && !claimed && !runs_write[i];
+      reads[i]         = held_d[i] && !held_write_d[i] && !claimed && !runs_read[i] && !in_flight_q[i];
+      staged_writes[i] = held_d[i] && held_write_d[i] && claimed && writes_in_flight_q[i] == '0;
+      staged_reads[i]  = held_d[i] && !held_write_d[i] && claimed && !in_flight_q[i];
     end
-    held_d &= ~(read_grant | write_grant);
+    held_d &= ~(read_grant | write_grant | staged_read_grant | staged_write_grant);
+  end
+
+  ktpu_memory_staging u_staging (
+    .clk_i,
+    .rst_ni,
+    .reads_i       (staged_reads),
+    .writes_i      (staged_writes),
+    .request_i,
+    .runs_read_o   (runs_read),
+    .runs_write_o  (runs_write),
+    .read_grant_o  (staged_read_grant),
+    .write_grant_o (staged_write_grant),
+    .w_taken_o     (staged_w_taken),
+    .r_valid_o     (staged_r_valid),
+    .r_last_o      (staged_r_last),
+    .r_data_o      (staged_r_data),
+    .b_o           (staged_b)
+  );
+
+  always_comb begin : count_writes
+    for (int unsigned i = 0; i < MaxRequesters; i++) begin
+      writes_in_flight_d[i] = writes_in_flight_q[i] + WritesWidth'(write_grant[i]) -
+                              WritesWidth'(pulse_q && pulse_id_q == requester_t'(i));
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin : writes_at_dram
+    if (!rst_ni) writes_in_flight_q <= '0;
+    else         writes_in_flight_q <= writes_in_flight_d;
   end
 
   // --- Arbiters, on the vector of the cycle before; a winner is out of the next cycle
@@ -274,8 +327,6 @@ module ktpu_memory_path
   // --- Write responses: a pulse from a register
   logic       b_full, b_head_valid;
   requester_t b_head;
-  logic       pulse_q;
-  requester_t pulse_id_q;
 
   ktpu_fifo #(
     .Width ($bits(requester_t)), .MaxDepth (DramFifoB), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
@@ -297,18 +348,24 @@ module ktpu_memory_path
     if (b_head_valid) pulse_id_q <= b_head;
   end
 
+  word_t r_word;
+  assign r_word = r_head.data[track_lane_q[r_head.id]*PayloadWidth +: PayloadWidth];
+
   always_comb begin : replies
     for (int unsigned i = 0; i < MaxRequesters; i++) begin
-      reply_o[i].ar_grant = read_grant[i];
-      reply_o[i].aw_grant = write_grant[i];
-      reply_o[i].w_taken  = w_take && mux_q.id == requester_t'(i);
-      reply_o[i].r_valid  = r_give && r_head.id == requester_t'(i);
-      reply_o[i].b        = pulse_q && pulse_id_q == requester_t'(i);
-      reply_o[i].r_data   = r_head.data[track_lane_q[r_head.id]*PayloadWidth +: PayloadWidth];
+      reply_o[i].ar_grant = read_grant[i] || staged_read_grant[i];
+      reply_o[i].aw_grant = write_grant[i] || staged_write_grant[i];
+      reply_o[i].w_taken  = (w_take && mux_q.id == requester_t'(i)) || staged_w_taken[i];
+      reply_o[i].r_valid  = (r_give && r_head.id == requester_t'(i)) || staged_r_valid[i];
+      reply_o[i].r_last   = staged_r_valid[i] ? staged_r_last : r_last;
+      reply_o[i].b        = (pulse_q && pulse_id_q == requester_t'(i)) || staged_b[i];
+      reply_o[i].r_data   = staged_r_valid[i] ? staged_r_data : r_word;
     end
   end
 
-  `KTPU_ASSERT(BusIsStatic, $stable(lanes_log2_i))
+  `KTPU_ASSERT(BusIsStatic, $stable(lanes_log2_i) && $stable(staging_i) && $stable(mesh_id_i))
+  `KTPU_ASSERT(OneSourceOfGrants, ((read_grant | write_grant) & (staged_read_grant | staged_write_grant)) == '0)
+  `KTPU_ASSERT(OneSourceOfWords, !(r_give && staged_r_valid[r_head.id]))
   `KTPU_ASSERT(ReadAddressStays, ar_valid_o && !ar_ready_i |=> ar_valid_o && $stable(ar_o))
   `KTPU_ASSERT(WriteAddressStays, aw_valid_o && !aw_ready_i |=> aw_valid_o && $stable(aw_o))
   `KTPU_ASSERT(WriteDataStays, w_valid_o && !w_ready_i |=> w_valid_o && $stable(w_o))

@@ -34,8 +34,10 @@ package ktpu_memory_pkg;
     logic [2:0] num_ports;   // 1..MaxPorts
     logic [1:0] lanes_log2;  // DRAM bus of 256 << lanes_log2 bits, 0..2
     logic [1:0] mesh_id;
-    logic       staging;     // apertures are decoded: what nobody serves is dropped at the ports
+    logic       staging;     // the staging memory is there: apertures are decoded, and the ports drop
+                             // what nobody serves
     logic       client;      // somebody takes the flits that are not the memory's
+    logic       early_done;  // quirk M1: a move may be done before its last write was issued
   } config_t;
 
   // From a requester to the DRAM path, all registers of the requester. Beats of 32 bytes.
@@ -57,9 +59,30 @@ package ktpu_memory_pkg;
     logic  aw_grant;
     logic  w_taken;
     logic  r_valid;  // only with r_ready
+    logic  r_last;
     logic  b;        // write response, one cycle wide, never held
     word_t r_data;
   } reply_t;
+
+  // A write of a command register, from one of the two register buses; the first takes effect first.
+  typedef struct packed {
+    logic        valid;
+    logic [7:0]  offset;
+    logic [63:0] data;
+  } register_write_t;
+
+  // Where the words of a write of the mover come from.
+  typedef enum logic [1:0] {
+    MoverData   = 2'd0,
+    MoverFill   = 2'd1,
+    MoverRandom = 2'd2
+  } mover_kind_e;
+
+  typedef struct packed {
+    addr_t       addr;
+    logic [7:0]  count;  // words, 1..128
+    mover_kind_e kind;
+  } mover_command_t;
 
   // A burst on the DRAM bus.
   typedef struct packed {
@@ -80,10 +103,14 @@ package ktpu_memory_pkg;
     return kind == FlitMemRdReq || kind == FlitMemWrReq || kind == FlitMemWrData;
   endfunction
 
-  // Whether nobody serves the aperture that address bits [39:32] name, given that apertures are decoded
-  // (memory.md section 3, last table).
+  // Whether the staging memory of this mesh serves an address, of which `top` is bits [39:32] (memory.md section 7.2).
+  function automatic logic is_staged(logic [7:0] top, logic [1:0] mesh_id);
+    return top == {2'b10, mesh_id, 4'd0};
+  endfunction
+
+  // Whether nobody serves the aperture it names, given that apertures are decoded (section 3, last table).
   function automatic logic is_unserved(logic [7:0] top, logic [1:0] mesh_id);
-    return top[7:6] == 2'b10 && !(top[5:4] == mesh_id && top[3:0] == 4'd0);
+    return top[7:6] == 2'b10 && !is_staged(top, mesh_id);
   endfunction
 
   // The first set bit at or after the pointer, else the lowest; one-hot or zero.

@@ -109,7 +109,7 @@ module ktpu_memory_port
   logic                  unused_fields;
 
   assign fields        = reads_head.payload;
-  assign unused_fields = &{1'b0, fields.flags[7], fields.flags[5], fields.flags[3:0], fields.count, fields.peer0,
+  assign unused_fields = &{1'b0, reply_i.r_last, fields.flags[7], fields.flags[5], fields.flags[3:0], fields.count, fields.peer0,
                            fields.peer1, fields.peer2, fields.n_peer, fields.entry_words, fields.unused_0};
 
   // --- Intake queues

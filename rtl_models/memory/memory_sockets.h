@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "arch/flit.h"
 #include "tlm/sim/cycle.h"
@@ -57,6 +58,12 @@ class ClientSocket {
   virtual bool offer(sim::Cycle now, const arch::Flit& flit) = 0;
   // Once in every cycle, after offer(). `out_taken`: the flit of out() left.
   virtual void clock(sim::Cycle now, bool out_taken) = 0;
+  // Register writes of this cycle that the twin has not been told by aux_write(). After clock().
+  struct RegisterWrite {
+    std::uint32_t offset = 0;
+    std::uint64_t data = 0;
+  };
+  virtual std::span<const RegisterWrite> writes(sim::Cycle /*now*/) const { return {}; }
 };
 
 }  // namespace ktpu::rtl

@@ -25,10 +25,12 @@ struct MemoryPlace {
   std::vector<arch::Coord> ports;  // 1..4
   unsigned mesh_id = 0;
   unsigned bus_bits = 512;  // of the DRAM: 256, 512 or 1024
-  // What the RTL does not have yet: refused by the constructor if asked for.
+  // Interlink, other numbers of reads in flight and staging in the ports are refused: the RTL has none of
+  // them.
   bool interlink = false;
-  bool staging = false;
   unsigned reads_in_flight = 1;
+  enum class Staging : std::uint8_t { kNone, kConverged, kPort } staging = Staging::kNone;
+  bool quirks = true;  // M1
 };
 
 template <class V>
@@ -38,12 +40,9 @@ class MemoryTwinOf final : public sim::Unit {
   // models).
   template <class Config>
   static MemoryPlace place_of(const Config& config, unsigned bus_bits) {
-    return {config.ports,
-            config.mesh_id,
-            bus_bits,
-            config.interlink,
-            config.staging != decltype(config.staging){},
-            config.reads_in_flight};
+    return {config.ports,     config.mesh_id,         bus_bits,
+            config.interlink, config.reads_in_flight, static_cast<MemoryPlace::Staging>(config.staging),
+            config.quirks};
   }
 
   // `dram` must outlive the twin. Throws UserError, naming it, for what the RTL is not built for.
@@ -54,9 +53,10 @@ class MemoryTwinOf final : public sim::Unit {
   void bind_port(unsigned port, sim::FlitPort links);
   void set_client(ClientSocket* client) { client_ = client; }
 
-  // Bursts issued since reset, 16 bits each, as AUX_STAT shows them (memory.md section 4.6).
-  std::uint32_t read_count() const;
-  std::uint32_t write_count() const;
+  // As memory::AuxWindow: a register write of cycle `now`, from within clock() of the control agent; at most
+  // two a cycle.
+  void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data);
+  std::uint64_t aux_stat() const;
   // Nothing queued, in flight or unfinished.
   bool resting() const override;
 
@@ -85,6 +85,7 @@ class MemoryTwinOf final : public sim::Unit {
   std::array<sim::FlitPort, kMaxPorts> ports_{};
   std::uint32_t in_valid_ = 0;  // mirror of the input links' valid
   std::uint64_t lost_ = 0;      // flits for a control agent that was full or absent
+  unsigned writes_ = 0;         // register writes of the cycle
   std::unique_ptr<Twin<V>> twin_;
 };
 

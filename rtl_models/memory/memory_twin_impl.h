@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "arch/encoding/registers.h"
 #include "arch/error.h"
 #include "rtl_models/memory/memory_twin.h"
 #include "rtl_models/twin.h"
@@ -32,7 +33,7 @@ MemoryTwinOf<V>::MemoryTwinOf(std::string name, MemoryPlace place, DramSocket& d
                                 what);
   };
   if (place_.interlink) refuse("interlink");
-  if (place_.staging) refuse("staging memory");
+  if (place_.staging == MemoryPlace::Staging::kPort) refuse("staging memory in its ports");
   if (place_.reads_in_flight != 1) refuse("more than one read in flight (reads_in_flight)");
   if (place_.bus_bits != 256 && place_.bus_bits != 512 && place_.bus_bits != 1024)
     refuse(fmt::format("DRAM bus of {} bits", place_.bus_bits));
@@ -52,13 +53,30 @@ void MemoryTwinOf<V>::bind_port(unsigned port, sim::FlitPort links) {
 }
 
 template <class V>
-std::uint32_t MemoryTwinOf<V>::read_count() const {
-  return twin_->pins().read_count_o;
+void MemoryTwinOf<V>::aux_write(sim::Cycle, std::uint32_t offset, std::uint64_t data) {
+  KTPU_CHECK(writes_ < 2, "{}: {} register writes in a cycle", name(), writes_ + 1);
+  if (offset > 0xFF) return;  // no register
+  V& pins = twin_->pins();
+  const unsigned w = writes_++;
+  pins.register_valid_i = static_cast<std::uint8_t>(pins.register_valid_i | 1u << w);
+  pins.register_offset_i =
+      static_cast<std::uint16_t>((pins.register_offset_i & ~(0xFFu << 8 * w)) | offset << 8 * w);
+  std::memcpy(&pins.register_data_i[2 * w], &data, sizeof data);
 }
+
 template <class V>
-std::uint32_t MemoryTwinOf<V>::write_count() const {
-  return twin_->pins().write_count_o;
+std::uint64_t MemoryTwinOf<V>::aux_stat() const {
+  namespace field = arch::agent::aux_stat;
+  const V& pins = twin_->pins();
+  std::uint64_t word = 0;
+  arch::set(&word, field::kMoves, pins.mover_moves_o);
+  arch::set(&word, field::kReads, pins.read_count_o);
+  arch::set(&word, field::kWrites, pins.write_count_o);
+  arch::set(&word, field::kFault, pins.mover_fault_o);
+  arch::set(&word, field::kBusy, pins.mover_busy_o);
+  return word;
 }
+
 template <class V>
 bool MemoryTwinOf<V>::resting() const {
   return twin_->pins().resting_o && in_valid_ == 0;
@@ -69,8 +87,10 @@ void MemoryTwinOf<V>::reset(sim::Cycle start) {
   V& pins = twin_->pins();
   const auto count = static_cast<unsigned>(place_.ports.size());
   const auto lanes_log2 = static_cast<unsigned>(std::countr_zero(place_.bus_bits / arch::kPayloadBits));
-  pins.config_i = static_cast<std::uint16_t>(count << 6 | lanes_log2 << 4 | (place_.mesh_id & 3u) << 2 |
-                                             unsigned{place_.staging} << 1 | unsigned{client_ != nullptr});
+  pins.config_i =
+      static_cast<std::uint16_t>(count << 7 | lanes_log2 << 5 | (place_.mesh_id & 3u) << 3 |
+                                 unsigned{place_.staging == MemoryPlace::Staging::kConverged} << 2 |
+                                 unsigned{client_ != nullptr} << 1 | unsigned{place_.quirks});
   pins.at_i = 0;
   for (unsigned p = 0; p < count; ++p)
     pins.at_i |= static_cast<std::uint32_t>((place_.ports[p].x & 15u) << 4 | (place_.ports[p].y & 15u))
@@ -79,6 +99,8 @@ void MemoryTwinOf<V>::reset(sim::Cycle start) {
   pins.out_busy_i = 0;
   pins.client_valid_i = 0;
   pins.client_ready_i = 0;
+  pins.register_valid_i = 0;
+  writes_ = 0;
   pins.ar_ready_i = pins.aw_ready_i = pins.w_ready_i = pins.r_valid_i = pins.b_valid_i = 0;
   dram_.reset(start);
   if (client_ != nullptr) client_->reset(start);
@@ -171,6 +193,8 @@ sim::Cycle MemoryTwinOf<V>::clock(sim::Cycle now) {
       lost_ += !pins.client_ready_i;
     }
     client_->clock(now, pins.client_taken_o);
+    for (const ClientSocket::RegisterWrite& write : client_->writes(now))
+      aux_write(now, write.offset, write.data);
   }
 
   const DramSocket::Address ar{pins.ar_addr_o, pins.ar_beats_o, pins.ar_id_o};
@@ -183,6 +207,8 @@ sim::Cycle MemoryTwinOf<V>::clock(sim::Cycle now) {
             pins.aw_valid_o && shown.aw_ready ? &aw : nullptr, pins.w_valid_o && shown.w_ready ? &w : nullptr,
             pins.r_ready_o && shown.r_valid, pins.b_ready_o && shown.b_valid});
   twin_->clock(now);
+  pins.register_valid_i = 0;
+  writes_ = 0;
   return now + 1;
 }
 

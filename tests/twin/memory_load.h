@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tests/twin/memory_lockstep.h"
+#include "tests/twin/memory_moves.h"
 
 namespace ktpu::test {
 
@@ -33,7 +33,8 @@ inline std::vector<std::uint32_t> random_gaps(sim::Random& random, std::uint32_t
 // in order, and it has one incomplete write.
 class RandomRequests {
  public:
-  RandomRequests(sim::Random& random, arch::Coord port, std::uint8_t row) : random_(random), port_(port) {
+  RandomRequests(sim::Random& random, arch::Coord port, std::uint8_t row, bool staged, unsigned mesh)
+      : random_(random), port_(port), staged_(staged), mesh_(mesh) {
     for (std::uint8_t x = 1; x <= 5; ++x) sources_.push_back({{x, row}, {}});
   }
   arch::Flit next() {
@@ -62,6 +63,7 @@ class RandomRequests {
   std::uint64_t address() {
     std::uint64_t at = random_.below(1u << 15) * 32ull;
     const std::uint32_t kind = random_.below(24);
+    if (kind >= 5 && kind < 9 && staged_) return at % (1u << 21) | 1ull << 39 | std::uint64_t{mesh_} << 36;
     if (kind == 0) at |= 1ull << 39;                                          // an aperture
     if (kind == 1) at |= static_cast<std::uint64_t>(random_.below(4)) << 36;  // a mesh
     if (kind == 2) at += random_.below(32);                                   // not aligned
@@ -107,6 +109,8 @@ class RandomRequests {
 
   sim::Random& random_;
   arch::Coord port_;
+  bool staged_;
+  unsigned mesh_;
   std::vector<Source> sources_;
 };
 
@@ -125,6 +129,8 @@ MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits) {
   if (seed % 4 != 0)
     config.dram = {1 + random.below(20), random_gaps(random, 6), 1 + random.below(8), random_gaps(random, 6),
                    1 + random.below(30)};
+  const bool staged = seed % 2 == 1;
+  if (staged) config.agent.staging = memory::StagingPlacement::kConverged;
   RandomClient client(seed + 100, seed % 2 == 0 ? 0.02 : 0.2);
   MemoryPair<Twin> pair(config, seed % 5 == 0 ? nullptr : &client);
   for (unsigned n = 0; n < 1u << 15; ++n) {
@@ -133,7 +139,8 @@ MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits) {
     pair.memory.write(32ull * n, {reinterpret_cast<const std::uint8_t*>(w), 32});
   }
   for (unsigned p = 0; p < ports; ++p) {
-    RandomRequests requests(random, config.agent.ports[p], static_cast<std::uint8_t>(p + 1));
+    RandomRequests requests(random, config.agent.ports[p], static_cast<std::uint8_t>(p + 1), staged,
+                            config.agent.mesh_id);
     sim::Cycle at = 0;
     const unsigned gap = 1 + random.below(seed % 3 == 0 ? 2 : 12);
     for (unsigned n = 0; n < flits; ++n) {
@@ -144,8 +151,14 @@ MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits) {
     while (requests.finish(flit)) pair.senders[p]->send(at, flit);
     pair.receivers[p]->busy = random_stall(seed * 10 + p, random.below(80));
   }
+  // And moves beside all that.
+  if (seed % 4 == 1 && seed % 5 != 0)
+    for (unsigned n = 0; n < 6; ++n)
+      for (const auto& [offset, data] : random_move(random, 0))
+        client.writes.push_back({100 + 400 * n, offset, data});
   MemoryLoad load;
-  while (!pair.at_rest() && load.cycles < 400000 && !testing::Test::HasFatalFailure()) {
+  while ((!client.writes.empty() || !pair.at_rest()) && load.cycles < 400000 &&
+         !testing::Test::HasFatalFailure()) {
     pair.run(100);
     load.cycles += 100;
   }

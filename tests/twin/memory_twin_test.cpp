@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory agent model and SystemVerilog memory agent: every wire of every cycle, directed and random.
 #include "tests/twin/memory_load.h"
+#include "tests/twin/memory_moves.h"
 
 namespace ktpu::test {
 namespace {
@@ -74,6 +75,18 @@ TEST(MemoryTwin, LockstepUnderRandomLoad) {
   EXPECT_GT(writes, 500u);
 }
 
+TEST(MemoryTwin, Moves) {
+  std::uint64_t moves = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) moves += run_moves(seed, 40, false).moves;
+  EXPECT_GT(moves, 500u);
+}
+
+TEST(MemoryTwin, MovesWhoseRegistersChangeMeanwhile) {
+  std::uint64_t moves = 0;
+  for (std::uint64_t seed = 21; seed <= 40; ++seed) moves += run_moves(seed, 60, true).moves;
+  EXPECT_GT(moves, 150u);
+}
+
 // More words than a slot holds: the 4-bit length wraps, and the slot's words alias.
 TEST(MemoryTwin, WritesThatAreTooLong) {
   MemoryPair pair(on_bus(512));
@@ -141,7 +154,7 @@ TEST(MemoryTwin, WhatItHasNotIsRefusedByName) {
   EXPECT_EQ(refusal([](rtl::MemoryPlace&) {}), "");
   for (const auto& [text, word] : std::vector<std::pair<std::string, std::string>>{
            {refusal([](rtl::MemoryPlace& p) { p.interlink = true; }), "interlink"},
-           {refusal([](rtl::MemoryPlace& p) { p.staging = true; }), "staging"},
+           {refusal([](rtl::MemoryPlace& p) { p.staging = rtl::MemoryPlace::Staging::kPort; }), "staging"},
            {refusal([](rtl::MemoryPlace& p) { p.reads_in_flight = 4; }), "reads_in_flight"},
            {refusal([](rtl::MemoryPlace& p) { p.bus_bits = 128; }), "128"},
            {refusal([](rtl::MemoryPlace& p) { p.ports.clear(); }), "0 memory ports"}})
