@@ -2,6 +2,7 @@
 #include "apps/common/register_units.h"
 
 #ifdef KTPU_HAVE_RTL
+#include "apps/common/memory_pair.h"
 #include "rtl_models/cluster/cluster_twin.h"
 #include "rtl_models/router/router_twin.h"
 #include "rtl_models/vector/vector_twin.h"
@@ -58,6 +59,12 @@ std::unique_ptr<sim::Unit> lockstep_vector(const platform::EndpointContext& cont
   return std::make_unique<sim::Lockstep>(context.name, std::move(shadows), std::move(model), std::move(twin));
 }
 
+std::unique_ptr<platform::MemoryStand> lockstep_memory(std::string name,
+                                                       const memory::MemoryAgentConfig& config,
+                                                       memory::DramDevice& dram) {
+  return std::make_unique<MemoryPair>(std::move(name), config, dram);
+}
+
 }  // namespace
 #endif
 
@@ -70,6 +77,7 @@ void register_units(platform::Registry& registry) {
   registry.add_endpoint(topo::Kind::kMatmulCluster, topo::Impl::kLockstep, lockstep_cluster);
   registry.add_endpoint(topo::Kind::kVectorCore, topo::Impl::kRtl, rtl_vector);
   registry.add_endpoint(topo::Kind::kVectorCore, topo::Impl::kLockstep, lockstep_vector);
+  registry.add_memory(topo::Impl::kLockstep, lockstep_memory);
 #endif
 }
 

@@ -31,4 +31,10 @@ const EndpointFactory& Registry::endpoint(topo::Kind kind, topo::Impl impl, cons
   return it->second;
 }
 
+const MemoryFactory& Registry::memory(topo::Impl impl, const std::string& node) const {
+  const auto it = memories_.find(impl);
+  if (it == memories_.end()) refuse(node, topo::kind_name(topo::Kind::kMemoryPort), impl);
+  return it->second;
+}
+
 }  // namespace ktpu::platform

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tlm/noc/router.h"
+#include "tlm/platform/memory_stand.h"
 #include "tlm/sim/link.h"
 #include "tlm/sim/unit.h"
 #include "topologies/description.h"
@@ -28,24 +29,31 @@ struct EndpointContext {
 };
 using EndpointFactory = std::function<std::unique_ptr<sim::Unit>(const EndpointContext&)>;
 
+// Of a mesh's memory agent where it is not the model alone.
+using MemoryFactory = std::function<std::unique_ptr<MemoryStand>(
+    std::string name, const memory::MemoryAgentConfig&, memory::DramDevice&)>;
+
 class Registry {
  public:
   void add_router(topo::Impl impl, RouterFactory factory) { routers_[impl] = std::move(factory); }
   void add_endpoint(topo::Kind kind, topo::Impl impl, EndpointFactory factory) {
     endpoints_[{kind, impl}] = std::move(factory);
   }
+  void add_memory(topo::Impl impl, MemoryFactory factory) { memories_[impl] = std::move(factory); }
   // Whether the model routers of a mesh run together in one noc::RouterBank (the default) instead of one unit
   // each from the factory. Results are the same; the bank is several times faster.
   void set_bank_model_routers(bool on) { bank_ = on; }
   bool bank_model_routers() const { return bank_; }
-  // Both throw UserError naming the node when nothing is registered (a twin that is not built in, a kind this
+  // All throw UserError naming the node when nothing is registered (a twin that is not built in, a kind this
   // version cannot run).
   const RouterFactory& router(topo::Impl impl, const std::string& node) const;
   const EndpointFactory& endpoint(topo::Kind kind, topo::Impl impl, const std::string& node) const;
+  const MemoryFactory& memory(topo::Impl impl, const std::string& node) const;
 
  private:
   bool bank_ = true;
   std::map<topo::Impl, RouterFactory> routers_;
+  std::map<topo::Impl, MemoryFactory> memories_;
   std::map<std::pair<topo::Kind, topo::Impl>, EndpointFactory> endpoints_;
 };
 

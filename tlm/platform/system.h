@@ -30,6 +30,7 @@ struct MeshSystem {
   std::unique_ptr<memory::SparseMemory> memory;
   std::unique_ptr<memory::DramDevice> dram;
   memory::MemoryAgent* memory_agent = nullptr;
+  std::unique_ptr<MemoryStand> memory_stand;  // null: the model stands alone
   std::unique_ptr<orchestrator::ControlAgent> control_agent;
   orchestrator::CommandEngine* command_engine = nullptr;
   std::unique_ptr<orchestrator::RegisterBus> host_bus;           // host to control agent

@@ -31,6 +31,21 @@ bool agent_quirks(const topo::Mesh& mesh) {
   return node == nullptr || node->quirks == topo::Quirks::kReference;
 }
 
+// All memory ports of a mesh are one unit, so they have one implementation.
+topo::Impl memory_impl(const topo::Machine& machine, const topo::Mesh& mesh) {
+  const topo::Node* first = nullptr;
+  for (const topo::Node& node : mesh.nodes) {
+    if (node.kind() != topo::Kind::kMemoryPort) continue;
+    if (first == nullptr) first = &node;
+    if (node.impl != first->impl)
+      throw arch::UserError::make(
+          "{} has impl {}, and {} has impl {}: all memory ports of a mesh are one unit and take the same",
+          topo::node_id(machine, mesh, *first), topo::impl_name(first->impl),
+          topo::node_id(machine, mesh, node), topo::impl_name(node.impl));
+  }
+  return first == nullptr ? topo::Impl::kModel : first->impl;
+}
+
 }  // namespace
 
 std::string SystemBuilder::prefix(const topo::Mesh& mesh) const {
@@ -144,7 +159,10 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
     if (node.kind() == topo::Kind::kMemoryPort) {
       unsigned index = 0;
       while (mesh.ports.at(index) != node.at) ++index;
-      out.memory_agent->bind_port(index, unit_ports[n]);
+      if (out.memory_stand != nullptr)
+        out.memory_stand->bind_port(index, unit_ports[n]);
+      else
+        out.memory_agent->bind_port(index, unit_ports[n]);
       continue;
     }
     const std::string id = topo::node_id(machine, mesh, node);
@@ -162,6 +180,7 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
         unit != nullptr && out.memory_agent != nullptr)
       unit->set_write_observer(&out.memory_agent->landing());
   }
+  if (out.memory_stand != nullptr) add(out.memory_stand->unit(), topo::impl_name(memory_impl(machine, mesh)));
 }
 
 void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
@@ -204,8 +223,22 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
                          : memory::StagingPlacement::kConverged;
   config.quirks = agent_quirks(mesh);
   config.reads_in_flight = mesh.agent ? mesh.agent->reads_in_flight : 1;
-  out.memory_agent =
-      add(std::make_unique<memory::MemoryAgent>(prefix(mesh) + "memory", std::move(config), *out.dram));
+  const topo::Impl impl = memory_impl(system_.machine_, mesh);
+  if (impl != topo::Impl::kModel) {
+    const std::string node = topo::node_id(system_.machine_, mesh, *mesh.node_at(mesh.ports.front()));
+    const MemoryFactory& factory = registry_.memory(impl, node);
+    if (dram.clock != 0)
+      throw arch::UserError::make(
+          "{}: {} needs a DRAM on the clock 'fabric', and `dram` of mesh {} has the clock '{}'. Leave "
+          "`clock` out "
+          "there, or choose impl: model",
+          node, topo::impl_name(impl), mesh.id, system_.machine_.clocks[dram.clock].name);
+    out.memory_stand = factory(prefix(mesh) + "memory", config, *out.dram);
+    out.memory_agent = &out.memory_stand->model();
+  } else {
+    out.memory_agent =
+        add(std::make_unique<memory::MemoryAgent>(prefix(mesh) + "memory", std::move(config), *out.dram));
+  }
   if (dram.clock != 0)
     for (auto& unit : out.memory_agent->put_dram_on(system_.timeline_.clocks()[dram.clock].from_base))
       add(std::move(unit), "model", dram.clock);
@@ -261,8 +294,12 @@ void SystemBuilder::build_agent(const topo::Mesh& mesh, MeshSystem& out) {
   params.grid_hi = std::max(mesh.hi.x, mesh.hi.y);
   params.staging_flits = mesh.agent->staging_flits;
   params.quirks = agent_quirks(mesh);
-  out.control_agent = std::make_unique<orchestrator::ControlAgent>(params, buses, out.memory_agent);
-  out.memory_agent->set_client(out.control_agent.get());
+  out.control_agent = std::make_unique<orchestrator::ControlAgent>(
+      params, buses, out.memory_stand != nullptr ? &out.memory_stand->window() : out.memory_agent);
+  if (out.memory_stand != nullptr)
+    out.memory_stand->set_client(*out.control_agent);
+  else
+    out.memory_agent->set_client(out.control_agent.get());
 }
 
 void SystemBuilder::build_host() {

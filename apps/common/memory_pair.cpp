@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/common/memory_pair.h"
+
+namespace ktpu::apps {
+
+MemoryPair::MemoryPair(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram)
+    : name_(std::move(name)),
+      recorded_dram_(dram),
+      compared_dram_(name_, recorded_dram_),
+      owned_model_(std::make_unique<memory::MemoryAgent>(name_ + ".model", config, recorded_dram_)),
+      owned_twin_(std::make_unique<rtl::MemoryTwin>(
+          name_ + ".rtl", rtl::MemoryTwin::place_of(config, dram.bus_bits()), compared_dram_)),
+      model_(*owned_model_),
+      twin_(*owned_twin_),
+      window_(model_) {}
+
+void MemoryPair::set_client(memory::AgentClient& client) {
+  recorded_client_ = std::make_unique<RecordedClient>(client);
+  compared_client_ = std::make_unique<ComparedClient>(name_, *recorded_client_, window_);
+  model_.set_client(recorded_client_.get());
+  twin_.set_client(compared_client_.get());
+}
+
+void MemoryPair::bind_port(unsigned port, sim::FlitPort links) {
+  model_.bind_port(port, links);
+  twin_.bind_port(port, shadows_.mirror("port" + std::to_string(port), links));
+}
+
+std::unique_ptr<sim::Unit> MemoryPair::unit() {
+  return std::make_unique<sim::Lockstep>(name_, std::move(shadows_), std::move(owned_model_),
+                                         std::move(owned_twin_));
+}
+
+}  // namespace ktpu::apps

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory agent's model and RTL in lock-step in a machine: mesh links, the DRAM bus and all that passes
+// between the memory agent and its control agent are compared.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apps/common/memory_sockets.h"
+#include "rtl_models/memory/memory_twin.h"
+#include "tlm/platform/memory_stand.h"
+#include "tlm/sim/lockstep.h"
+
+namespace ktpu::apps {
+
+class MemoryPair final : public platform::MemoryStand {
+ public:
+  // Throws UserError for what the RTL has not (rtl::MemoryTwin).
+  MemoryPair(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram);
+
+  memory::MemoryAgent& model() override { return model_; }
+  memory::AuxWindow& window() override { return window_; }
+  void set_client(memory::AgentClient& client) override;
+  void bind_port(unsigned port, sim::FlitPort links) override;
+  std::unique_ptr<sim::Unit> unit() override;
+
+ private:
+  std::string name_;
+  RecordedDram recorded_dram_;
+  ComparedDram compared_dram_;
+  sim::Shadows shadows_;
+  std::unique_ptr<memory::MemoryAgent> owned_model_;
+  std::unique_ptr<rtl::MemoryTwin> owned_twin_;
+  memory::MemoryAgent& model_;
+  rtl::MemoryTwin& twin_;
+  RecordedWindow window_;
+  std::unique_ptr<RecordedClient> recorded_client_;
+  std::unique_ptr<ComparedClient> compared_client_;
+};
+
+}  // namespace ktpu::apps
