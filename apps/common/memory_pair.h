@@ -22,6 +22,9 @@ class MemoryPair final : public platform::MemoryStand {
   memory::AuxWindow& window() override { return window_; }
   void set_client(memory::AgentClient& client) override;
   void bind_port(unsigned port, sim::FlitPort links) override;
+  void staging_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override {
+    twin_.store(address, bytes);
+  }
   std::unique_ptr<sim::Unit> unit() override;
 
  private:

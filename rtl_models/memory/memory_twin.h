@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ class MemoryTwinOf final : public sim::Unit {
   // two a cycle.
   void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data);
   std::uint64_t aux_stat() const;
+  // The back door into the staging memory, between cycles.
+  void store(std::uint64_t address, std::span<const std::uint8_t> bytes);
   // Nothing queued, in flight or unfinished.
   bool resting() const override;
 

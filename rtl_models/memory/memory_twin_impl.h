@@ -78,6 +78,17 @@ std::uint64_t MemoryTwinOf<V>::aux_stat() const {
 }
 
 template <class V>
+void MemoryTwinOf<V>::store(std::uint64_t address, std::span<const std::uint8_t> bytes) {
+  auto& words = twin_->pins().rootp->ktpu_memory__DOT__u_path__DOT__u_staging__DOT__mem;
+  constexpr std::size_t kWords = sizeof words / arch::kWordBytes;
+  for (const std::uint8_t byte : bytes) {
+    auto* word = reinterpret_cast<std::uint8_t*>(&words[address / arch::kWordBytes % kWords][0]);
+    word[address % arch::kWordBytes] = byte;
+    ++address;
+  }
+}
+
+template <class V>
 bool MemoryTwinOf<V>::resting() const {
   return twin_->pins().resting_o && in_valid_ == 0;
 }

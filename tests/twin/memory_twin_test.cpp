@@ -87,6 +87,22 @@ TEST(MemoryTwin, MovesWhoseRegistersChangeMeanwhile) {
   EXPECT_GT(moves, 150u);
 }
 
+// What the back door puts into the staging memory is there for both.
+TEST(MemoryTwin, StagingMemoryThatWasLoaded) {
+  mt::BenchConfig config = on_bus(512);
+  config.agent.staging = memory::StagingPlacement::kConverged;
+  MemoryPair pair(config);
+  constexpr std::uint64_t kAt = 1ull << 39 | 0x1F0084;
+  std::vector<std::uint8_t> bytes(1000);
+  for (std::size_t n = 0; n < bytes.size(); ++n) bytes[n] = static_cast<std::uint8_t>(n * 7 + 1);
+  pair.agent->staging()->write(kAt, bytes);
+  pair.twin->store(kAt, bytes);
+  pair.senders[0]->send(20, mt::read_request(mt::raw_entries(1ull << 39 | 0x1F0080, 10, 4)));
+  pair.run(500);
+  ASSERT_EQ(pair.receivers[0]->taken.size(), 40u);
+  EXPECT_NE(pair.receivers[0]->taken[5].flit.w[0], 0u);
+}
+
 // More words than a slot holds: the 4-bit length wraps, and the slot's words alias.
 TEST(MemoryTwin, WritesThatAreTooLong) {
   MemoryPair pair(on_bus(512));

@@ -49,6 +49,7 @@ void put(MeshSystem& mesh, std::uint64_t address, std::span<const std::uint8_t> 
     if (store != before) store->write(address, bytes);
     before = store;
   }
+  if (mesh.memory_stand != nullptr) mesh.memory_stand->staging_written(address, bytes);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 // lock-step. The model goes on to answer for the machine: reports, findings, back doors.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "tlm/memory/agent_client.h"
 #include "tlm/memory/memory_agent.h"
@@ -22,6 +24,8 @@ class MemoryStand {
   // Elaboration, as of memory::MemoryAgent.
   virtual void set_client(memory::AgentClient& client) = 0;
   virtual void bind_port(unsigned port, sim::FlitPort links) = 0;
+  // What the back door wrote into the staging memory of model().
+  virtual void staging_written(std::uint64_t address, std::span<const std::uint8_t> bytes) = 0;
   // The unit for the engine; once, after everything is bound. The stand must outlive it.
   virtual std::unique_ptr<sim::Unit> unit() = 0;
 };
