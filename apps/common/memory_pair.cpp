@@ -26,6 +26,12 @@ void MemoryPair::bind_port(unsigned port, sim::FlitPort links) {
   twin_.bind_port(port, shadows_.mirror("port" + std::to_string(port), links));
 }
 
+void MemoryPair::bind_window(memory::WindowBus& bus) {
+  model_.bind_window(bus);
+  compared_window_ = std::make_unique<ComparedWindow>(name_, bus);
+  twin_.set_window(compared_window_.get());
+}
+
 std::unique_ptr<sim::Unit> MemoryPair::unit() {
   return std::make_unique<sim::Lockstep>(name_, std::move(shadows_), std::move(owned_model_),
                                          std::move(owned_twin_));

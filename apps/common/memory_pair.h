@@ -22,6 +22,7 @@ class MemoryPair final : public platform::MemoryStand {
   memory::AuxWindow& window() override { return window_; }
   void set_client(memory::AgentClient& client) override;
   void bind_port(unsigned port, sim::FlitPort links) override;
+  void bind_window(memory::WindowBus& bus) override;
   void staging_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override {
     twin_.store(address, bytes);
   }
@@ -39,6 +40,7 @@ class MemoryPair final : public platform::MemoryStand {
   RecordedWindow window_;
   std::unique_ptr<RecordedClient> recorded_client_;
   std::unique_ptr<ComparedClient> compared_client_;
+  std::unique_ptr<ComparedWindow> compared_window_;
 };
 
 }  // namespace ktpu::apps

@@ -154,4 +154,27 @@ void ComparedClient::clock(sim::Cycle now, bool out_taken) {
   offered_ = false;
 }
 
+rtl::WindowSocket::Inputs ComparedWindow::clock(sim::Cycle now, const Outputs& out) {
+  const auto compare = [&](const char* port, const char* field, bool expected, bool got) {
+    if (expected != got) differ(unit_, now, port, field, bit(expected), bit(got));
+  };
+  compare("window.aw", "busy", bus_.aw.busy(), out.aw_busy);
+  compare("window.ar", "busy", bus_.ar.busy(), out.ar_busy);
+  compare("window.w", "busy", bus_.w.busy(), out.w_busy);
+  compare("window.b", "valid", bus_.b.valid(), out.b_valid);
+  compare("window.r", "valid", bus_.r.valid(), out.r_valid);
+  if (out.r_valid) {
+    compare("window.r", "last", bus_.r.data().last, out.r_last);
+    for (unsigned word = 0; word < out.r.size(); ++word)
+      if (bus_.r.data().data[word] != out.r[word])
+        differ(unit_, now, "window.r", fmt::format("data[{}:{}]", 64 * word + 63, 64 * word),
+               fmt::format("{:#x}", bus_.r.data().data[word]), fmt::format("{:#x}", out.r[word]));
+  }
+  const auto address = [](const sim::Link<memory::WindowAddress>& link) {
+    return link.valid() ? Address{true, link.data().addr, link.data().beats} : Address{};
+  };
+  return {address(bus_.aw), address(bus_.ar), bus_.w.valid() ? bus_.w.data().data.data() : nullptr,
+          bus_.r.busy(), bus_.b.busy()};
+}
+
 }  // namespace ktpu::apps

@@ -11,6 +11,7 @@
 #include "rtl_models/memory/memory_sockets.h"
 #include "tlm/memory/agent_client.h"
 #include "tlm/memory/dram_device.h"
+#include "tlm/memory/window_bus.h"
 
 namespace ktpu::apps {
 
@@ -128,6 +129,18 @@ class ComparedClient final : public rtl::ClientSocket {
   const RecordedClient& client_;
   const RecordedWindow& window_;
   bool offered_ = false;
+};
+
+// The twin's side of a host window that is the model's.
+class ComparedWindow final : public rtl::WindowSocket {
+ public:
+  ComparedWindow(std::string unit, const memory::WindowBus& bus) : unit_(std::move(unit)), bus_(bus) {}
+  void drive(const Outputs&) override {}
+  Inputs clock(sim::Cycle now, const Outputs& out) override;
+
+ private:
+  std::string unit_;
+  const memory::WindowBus& bus_;
 };
 
 }  // namespace ktpu::apps

@@ -33,6 +33,25 @@ module ktpu_memory
   input  flit_t                     client_data_i,
   output logic                      client_taken_o,
 
+  // The host's window (section 8).
+  input  logic                      window_aw_valid_i,
+  input  addr_t                     window_aw_addr_i,
+  input  beats_t                    window_aw_beats_i,
+  output logic                      window_aw_busy_o,
+  input  logic                      window_ar_valid_i,
+  input  addr_t                     window_ar_addr_i,
+  input  beats_t                    window_ar_beats_i,
+  output logic                      window_ar_busy_o,
+  input  logic                      window_w_valid_i,
+  input  word_t                     window_w_data_i,
+  output logic                      window_w_busy_o,
+  output logic                      window_r_valid_o,
+  output word_t                     window_r_data_o,
+  output logic                      window_r_last_o,
+  input  logic                      window_r_busy_i,
+  output logic                      window_b_valid_o,
+  input  logic                      window_b_busy_i,
+
   // Writes of the mover's registers, from the register buses; the first takes effect first.
   input  logic [1:0]                register_valid_i,
   input  logic [1:0][7:0]           register_offset_i,
@@ -208,10 +227,36 @@ module ktpu_memory
     .resting_o    (mover_resting)
   );
 
-  // Host window and inbound remote are not part of this module: they request nothing.
+  logic window_resting;
+
+  ktpu_memory_window u_window (
+    .clk_i,
+    .rst_ni,
+    .aw_valid_i (window_aw_valid_i),
+    .aw_addr_i  (window_aw_addr_i),
+    .aw_beats_i (window_aw_beats_i),
+    .aw_busy_o  (window_aw_busy_o),
+    .ar_valid_i (window_ar_valid_i),
+    .ar_addr_i  (window_ar_addr_i),
+    .ar_beats_i (window_ar_beats_i),
+    .ar_busy_o  (window_ar_busy_o),
+    .w_valid_i  (window_w_valid_i),
+    .w_data_i   (window_w_data_i),
+    .w_busy_o   (window_w_busy_o),
+    .r_valid_o  (window_r_valid_o),
+    .r_data_o   (window_r_data_o),
+    .r_last_o   (window_r_last_o),
+    .r_busy_i   (window_r_busy_i),
+    .b_valid_o  (window_b_valid_o),
+    .b_busy_i   (window_b_busy_i),
+    .request_o  (request[Window]),
+    .reply_i    (reply[Window]),
+    .resting_o  (window_resting)
+  );
+
+  // Inbound remote is not part of this module: it requests nothing.
   logic unused_replies;
-  assign unused_replies  = &{1'b0, reply[Window], reply[Remote]};
-  assign request[Window] = '0;
+  assign unused_replies  = &{1'b0, reply[Remote]};
   assign request[Remote] = '0;
 
   // Requesters on the bus are counted without the ports that do not exist.
@@ -257,7 +302,7 @@ module ktpu_memory
   assign w_data_o   = w.data;
   assign w_lanes_o  = w.lanes;
   assign w_last_o   = w.last;
-  assign resting_o  = &resting && mover_resting && !client_valid_i;
+  assign resting_o  = &resting && mover_resting && window_resting && !client_valid_i;
 
   `KTPU_ASSERT(ConfigIsStatic, $stable(config_i) && $stable(at_i))
   `KTPU_ASSERT(ConfigIsInRange, config_i.num_ports != '0 && config_i.num_ports <= 3'(MaxPorts) &&

@@ -3,6 +3,7 @@
 // agent. Whoever puts the twin into a machine implements them on the classes that stand there (apps/common).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -64,6 +65,32 @@ class ClientSocket {
     std::uint64_t data = 0;
   };
   virtual std::span<const RegisterWrite> writes(sim::Cycle /*now*/) const { return {}; }
+};
+
+// The host's memory window (memory.md section 8).
+class WindowSocket {
+ public:
+  struct Address {
+    bool valid = false;
+    std::uint64_t addr = 0;   // 40 bits
+    std::uint32_t beats = 1;  // of 32 bytes, 1..256
+  };
+  struct Inputs {
+    Address aw, ar;
+    const std::uint64_t* w = nullptr;  // the word offered, null if none
+    bool r_busy = false, b_busy = false;
+  };
+  struct Outputs {
+    bool aw_busy = false, ar_busy = false, w_busy = false;
+    bool r_valid = false, r_last = false, b_valid = false;
+    std::array<std::uint64_t, 4> r{};
+  };
+
+  virtual ~WindowSocket() = default;
+  // Drive phase: the window's wires of the cycle.
+  virtual void drive(const Outputs& out) = 0;
+  // Clock phase. `out` as of drive().
+  virtual Inputs clock(sim::Cycle now, const Outputs& out) = 0;
 };
 
 }  // namespace ktpu::rtl

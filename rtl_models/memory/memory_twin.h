@@ -53,6 +53,7 @@ class MemoryTwinOf final : public sim::Unit {
   // Elaboration, as of memory::MemoryAgent.
   void bind_port(unsigned port, sim::FlitPort links);
   void set_client(ClientSocket* client) { client_ = client; }
+  void set_window(WindowSocket* window) { window_ = window; }
 
   // As memory::AuxWindow: a register write of cycle `now`, from within clock() of the control agent; at most
   // two a cycle.
@@ -81,10 +82,13 @@ class MemoryTwinOf final : public sim::Unit {
   static constexpr unsigned kMaxPorts = 4;
 
   void show_inputs();
+  WindowSocket::Outputs window_outputs() const;
+  void clock_window(sim::Cycle now);
 
   MemoryPlace place_;
   DramSocket& dram_;
   ClientSocket* client_ = nullptr;
+  WindowSocket* window_ = nullptr;
   std::array<sim::FlitPort, kMaxPorts> ports_{};
   std::uint32_t in_valid_ = 0;  // mirror of the input links' valid
   std::uint64_t lost_ = 0;      // flits for a control agent that was full or absent

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "arch/encoding/address_map.h"
 #include "arch/encoding/registers.h"
 #include "arch/error.h"
 #include "rtl_models/memory/memory_twin.h"
@@ -111,6 +112,8 @@ void MemoryTwinOf<V>::reset(sim::Cycle start) {
   pins.client_valid_i = 0;
   pins.client_ready_i = 0;
   pins.register_valid_i = 0;
+  pins.window_aw_valid_i = pins.window_ar_valid_i = pins.window_w_valid_i = 0;
+  pins.window_r_busy_i = pins.window_b_busy_i = 0;
   writes_ = 0;
   pins.ar_ready_i = pins.aw_ready_i = pins.w_ready_i = pins.r_valid_i = pins.b_valid_i = 0;
   dram_.reset(start);
@@ -128,6 +131,7 @@ void MemoryTwinOf<V>::drive(sim::Cycle now) {
     if (flit != nullptr) std::memcpy(&pins.client_data_i[0], flit->w.data(), detail::kMemoryFlitBytes);
     twin_->settle(now);
   }
+  if (window_ != nullptr) window_->drive(window_outputs());
   for (unsigned p = 0; p < place_.ports.size(); ++p) {
     sim::FlitLink* link = ports_[p].out;
     if (pins.out_valid_o >> p & 1) {
@@ -172,9 +176,40 @@ std::vector<const sim::LinkBase*> MemoryTwinOf<V>::settle_reads() const {
 }
 
 template <class V>
+WindowSocket::Outputs MemoryTwinOf<V>::window_outputs() const {
+  const V& pins = twin_->pins();
+  WindowSocket::Outputs out;
+  out.aw_busy = pins.window_aw_busy_o;
+  out.ar_busy = pins.window_ar_busy_o;
+  out.w_busy = pins.window_w_busy_o;
+  out.r_valid = pins.window_r_valid_o;
+  out.r_last = pins.window_r_last_o;
+  out.b_valid = pins.window_b_valid_o;
+  std::memcpy(out.r.data(), &pins.window_r_data_o[0], sizeof out.r);
+  return out;
+}
+
+template <class V>
+void MemoryTwinOf<V>::clock_window(sim::Cycle now) {
+  V& pins = twin_->pins();
+  const WindowSocket::Inputs in = window_->clock(now, window_outputs());
+  pins.window_aw_valid_i = in.aw.valid;
+  pins.window_aw_addr_i = in.aw.addr & arch::address::kMask;
+  pins.window_aw_beats_i = static_cast<std::uint16_t>(in.aw.beats & 0x1FFu);
+  pins.window_ar_valid_i = in.ar.valid;
+  pins.window_ar_addr_i = in.ar.addr & arch::address::kMask;
+  pins.window_ar_beats_i = static_cast<std::uint16_t>(in.ar.beats & 0x1FFu);
+  pins.window_w_valid_i = in.w != nullptr;
+  if (in.w != nullptr) std::memcpy(&pins.window_w_data_i[0], in.w, arch::kWordBytes);
+  pins.window_r_busy_i = in.r_busy;
+  pins.window_b_busy_i = in.b_busy;
+}
+
+template <class V>
 sim::Cycle MemoryTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
   show_inputs();
+  if (window_ != nullptr) clock_window(now);
   std::uint32_t busy = 0;
   for (unsigned p = 0; p < place_.ports.size(); ++p) {
     sim::FlitLink* link = ports_[p].out;

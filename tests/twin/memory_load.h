@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/twin/memory_host.h"
 #include "tests/twin/memory_moves.h"
 
 namespace ktpu::test {
@@ -132,7 +133,9 @@ MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits) {
   const bool staged = seed % 2 == 1;
   if (staged) config.agent.staging = memory::StagingPlacement::kConverged;
   RandomClient client(seed + 100, seed % 2 == 0 ? 0.02 : 0.2);
-  MemoryPair<Twin> pair(config, seed % 5 == 0 ? nullptr : &client);
+  memory::WindowBus window("window");
+  RandomHost host(window, seed + 200, seed % 3 == 1 ? 12 : 0, staged, config.agent.mesh_id);
+  MemoryPair<Twin> pair(config, seed % 5 == 0 ? nullptr : &client, &window, &host);
   for (unsigned n = 0; n < 1u << 15; ++n) {
     std::uint64_t w[4];
     for (std::uint64_t& word : w) word = random.next();
@@ -157,7 +160,7 @@ MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits) {
       for (const auto& [offset, data] : random_move(random, 0))
         client.writes.push_back({100 + 400 * n, offset, data});
   MemoryLoad load;
-  while ((!client.writes.empty() || !pair.at_rest()) && load.cycles < 400000 &&
+  while ((!client.writes.empty() || !host.done() || !pair.at_rest()) && load.cycles < 400000 &&
          !testing::Test::HasFatalFailure()) {
     pair.run(100);
     load.cycles += 100;

@@ -88,7 +88,8 @@ inline mt::BenchConfig on_bus(unsigned bus_bits) {
 template <class Twin = rtl::MemoryTwin>
 class MemoryPair {
  public:
-  explicit MemoryPair(mt::BenchConfig config = {}, RandomClient* client = nullptr)
+  explicit MemoryPair(mt::BenchConfig config = {}, RandomClient* client = nullptr,
+                      memory::WindowBus* window = nullptr, sim::Unit* host = nullptr)
       : memory(config.memory),
         real(memory, config.dram, config.bus_bits),
         recorded(real),
@@ -116,6 +117,15 @@ class MemoryPair {
       twin->bind_port(p, shadows.mirror("port" + std::to_string(p), {&in, &out}));
       senders.push_back(std::make_unique<mt::Sender>("sender" + std::to_string(p), in));
       receivers.push_back(std::make_unique<mt::Receiver>("receiver" + std::to_string(p), out));
+    }
+    if (window != nullptr) {
+      agent->bind_window(*window);
+      compared_window = std::make_unique<apps::ComparedWindow>("memory", *window);
+      twin->set_window(compared_window.get());
+      for (sim::LinkBase* link : std::initializer_list<sim::LinkBase*>{&window->aw, &window->ar, &window->w,
+                                                                       &window->r, &window->b})
+        engine.add(*link);
+      engine.add(*host);
     }
     pair = std::make_unique<sim::Lockstep>("memory", std::move(shadows), std::move(agent_owner),
                                            std::move(twin_owner));
@@ -147,6 +157,7 @@ class MemoryPair {
   std::unique_ptr<apps::RecordedWindow> recorded_window;
   std::unique_ptr<apps::RecordedClient> recorded_client;
   std::unique_ptr<apps::ComparedClient> compared_client;
+  std::unique_ptr<apps::ComparedWindow> compared_window;
   std::vector<std::unique_ptr<sim::FlitLink>> links;
   std::vector<std::unique_ptr<mt::Sender>> senders;
   std::vector<std::unique_ptr<mt::Receiver>> receivers;

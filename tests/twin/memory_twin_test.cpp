@@ -87,6 +87,23 @@ TEST(MemoryTwin, MovesWhoseRegistersChangeMeanwhile) {
   EXPECT_GT(moves, 150u);
 }
 
+TEST(MemoryTwin, HostWindow) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    mt::BenchConfig config = on_bus(256u << seed % 3);
+    config.agent.mesh_id = static_cast<unsigned>(seed % 4);
+    if (seed % 2 == 0) config.agent.staging = memory::StagingPlacement::kConverged;
+    memory::WindowBus window("window");
+    RandomHost host(window, seed, 60, seed % 2 == 0, config.agent.mesh_id);
+    const std::size_t writes = host.writes.size(), reads = host.reads.size();
+    MemoryPair pair(config, nullptr, &window, &host);
+    for (int k = 0; k < 1000 && (!host.done() || !pair.at_rest()); ++k) pair.run(50);
+    EXPECT_TRUE(host.done() && pair.at_rest());
+    EXPECT_EQ(host.answers, writes);
+    EXPECT_GT(host.words_read, reads);
+  }
+}
+
 // What the back door puts into the staging memory is there for both.
 TEST(MemoryTwin, StagingMemoryThatWasLoaded) {
   mt::BenchConfig config = on_bus(512);

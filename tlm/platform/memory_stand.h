@@ -24,6 +24,7 @@ class MemoryStand {
   // Elaboration, as of memory::MemoryAgent.
   virtual void set_client(memory::AgentClient& client) = 0;
   virtual void bind_port(unsigned port, sim::FlitPort links) = 0;
+  virtual void bind_window(memory::WindowBus& bus) = 0;  // after unit(), too
   // What the back door wrote into the staging memory of model().
   virtual void staging_written(std::uint64_t address, std::span<const std::uint8_t> bytes) = 0;
   // The unit for the engine; once, after everything is bound. The stand must outlive it.

@@ -323,7 +323,10 @@ void SystemBuilder::build_host() {
                                 static_cast<sim::LinkBase*>(&bus->w), static_cast<sim::LinkBase*>(&bus->r),
                                 static_cast<sim::LinkBase*>(&bus->b)})
       system_.engine_.add(*link);
-    mesh.memory_agent->bind_window(*bus);
+    if (mesh.memory_stand != nullptr)
+      mesh.memory_stand->bind_window(*bus);
+    else
+      mesh.memory_agent->bind_window(*bus);
     windows.push_back(bus.get());
     mesh.window_bus = std::move(bus);
   }
