@@ -214,13 +214,26 @@ module ktpu_memory
                                  data: register_data_i[r]};
   end
 
+  request_t mover_request;
+  reply_t   mover_reply;
+
+  ktpu_memory_split u_split (
+    .clk_i,
+    .rst_ni,
+    .enable_i (config_i.split),
+    .up_i     (mover_request),
+    .up_o     (mover_reply),
+    .down_o   (request[Mover]),
+    .down_i   (reply[Mover])
+  );
+
   ktpu_mover u_mover (
     .clk_i,
     .rst_ni,
     .early_done_i (config_i.early_done),
     .write_i      (register_write),
-    .request_o    (request[Mover]),
-    .reply_i      (reply[Mover]),
+    .request_o    (mover_request),
+    .reply_i      (mover_reply),
     .busy_o       (mover_busy_o),
     .moves_o      (mover_moves_o),
     .fault_o      (mover_fault_o),

@@ -37,6 +37,7 @@ package ktpu_memory_pkg;
     logic       staging;     // the staging memory is there: apertures are decoded, and the ports drop
                              // what nobody serves
     logic       client;      // somebody takes the flits that are not the memory's
+    logic       split;       // there is an interlink, never used: the mover's writes pass its register
     logic       early_done;  // quirk M1: a move may be done before its last write was issued
   } config_t;
 

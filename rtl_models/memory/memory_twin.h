@@ -29,6 +29,7 @@ struct MemoryPlace {
   // Interlink, other numbers of reads in flight and staging in the ports are refused: the RTL has none of
   // them.
   bool interlink = false;
+  bool split = false;  // an interlink that is never used
   unsigned reads_in_flight = 1;
   enum class Staging : std::uint8_t { kNone, kConverged, kPort } staging = Staging::kNone;
   bool quirks = true;  // M1
@@ -41,8 +42,13 @@ class MemoryTwinOf final : public sim::Unit {
   // models).
   template <class Config>
   static MemoryPlace place_of(const Config& config, unsigned bus_bits) {
-    return {config.ports,     config.mesh_id,         bus_bits,
-            config.interlink, config.reads_in_flight, static_cast<MemoryPlace::Staging>(config.staging),
+    return {config.ports,
+            config.mesh_id,
+            bus_bits,
+            config.interlink && !config.interlink_idle,
+            config.interlink && config.interlink_idle,
+            config.reads_in_flight,
+            static_cast<MemoryPlace::Staging>(config.staging),
             config.quirks};
   }
 

@@ -99,10 +99,10 @@ void MemoryTwinOf<V>::reset(sim::Cycle start) {
   V& pins = twin_->pins();
   const auto count = static_cast<unsigned>(place_.ports.size());
   const auto lanes_log2 = static_cast<unsigned>(std::countr_zero(place_.bus_bits / arch::kPayloadBits));
-  pins.config_i =
-      static_cast<std::uint16_t>(count << 7 | lanes_log2 << 5 | (place_.mesh_id & 3u) << 3 |
-                                 unsigned{place_.staging == MemoryPlace::Staging::kConverged} << 2 |
-                                 unsigned{client_ != nullptr} << 1 | unsigned{place_.quirks});
+  pins.config_i = static_cast<std::uint16_t>(
+      count << 8 | lanes_log2 << 6 | (place_.mesh_id & 3u) << 4 |
+      unsigned{place_.staging == MemoryPlace::Staging::kConverged} << 3 | unsigned{client_ != nullptr} << 2 |
+      unsigned{place_.split} << 1 | unsigned{place_.quirks});
   pins.at_i = 0;
   for (unsigned p = 0; p < count; ++p)
     pins.at_i |= static_cast<std::uint32_t>((place_.ports[p].x & 15u) << 4 | (place_.ports[p].y & 15u))

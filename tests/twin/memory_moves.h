@@ -59,6 +59,7 @@ MoveLoad run_moves(std::uint64_t seed, unsigned count, bool meddle) {
   sim::Random random(seed);
   mt::BenchConfig config = on_bus(256u << seed % 3);
   config.agent.quirks = seed % 2 == 0;
+  config.agent.interlink = seed % 3 == 2;  // idle
   config.agent.mesh_id = random.below(4);
   if (seed % 5 == 1) config.agent.staging = memory::StagingPlacement::kConverged;
   if (seed % 4 != 0)
