@@ -115,7 +115,8 @@ Plan plan_dispatch(std::vector<Instance> instances, const Units& units, const Li
                    CommandLimit command_limit) {
   if (limits.staging_flits < 1 || limits.inst_depth < 2)
     throw arch::UserError::make(
-        "dispatch: no round fits {} staging slots and instruction FIFOs of {}; it takes at least 1 and 2",
+        "dispatch: no round fits {} staging slots and instruction FIFOs of {}; it takes at least 1 and 2: "
+        "give the agent more staging_flits, the units a larger inst_depth",
         limits.staging_flits, limits.inst_depth);
   std::stable_sort(instances.begin(), instances.end(),
                    [](const Instance& a, const Instance& b) { return a.key < b.key; });

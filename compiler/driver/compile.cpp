@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/driver/compile.h"
 
+#include <algorithm>
+
 #include "compiler/base/refusal.h"
 #include "compiler/graph_to_schedule/lower.h"
 #include "compiler/kernel_to_graph/lower.h"
@@ -58,6 +60,24 @@ void below_graph(Compiled& out, const Machine& machine, const Options& options) 
   }
 }
 
+// An operand that no arena can take is named before hours are spent on its instances. The reference comes to
+// it last.
+void require_arena(const kernel::Kernel& kernel, const Machine& machine) {
+  std::uint64_t total = 0;
+  for (const kernel::Buffer& buffer : kernel.buffers) {
+    if (buffer.role != kernel::Role::kIn && buffer.role != kernel::Role::kOut) continue;
+    std::uint64_t bytes = 2;
+    for (const std::uint32_t extent : buffer.shape) bytes *= extent;  // at most 2^40: verified
+    const std::uint64_t blocks = buffer.batched ? std::min<std::uint64_t>(kernel.batch, 1U << 20) : 1;
+    total += bytes * blocks;
+  }
+  if (total > machine.resources.arena_bytes)
+    throw base::Refusal(base::Phase::kAllocate, "OUT_OF_MEMORY",
+                        fmt::format("operands and results of {} bytes, and machine {} has {} for them", total,
+                                    machine.name, machine.resources.arena_bytes),
+                        "split the call, or give the machine more DRAM");
+}
+
 // The fused form first; where it is refused, the staged one.
 void from_graph(Compiled& out, const graph::Graph& fused, const Machine& machine, const Options& options) {
   const auto staged = [&] {
@@ -96,6 +116,7 @@ Compiled compile(const kernel::Kernel& kernel, const Machine& machine, const Opt
   out.kernel = kernel;
   checked("trace", out.kernel);
   if (options.last < Level::kGraph) return out;
+  if (options.policy == Policy::kBest && options.last >= Level::kSchedule) require_arena(out.kernel, machine);
   const graph::Graph fused = kernel_to_graph::lower(out.kernel);
   checked("kernel-to-graph", fused);
   from_graph(out, fused, machine, options);

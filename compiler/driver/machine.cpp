@@ -25,13 +25,13 @@ Machine make_machine(std::string name, const UnitList& units, const schedule::Re
 
 Machine machine_of(const topo::Machine& machine, unsigned mesh) {
   if (mesh >= machine.meshes.size())
-    throw UserError::make("machine {} has {} meshes, there is no mesh {}", machine.name,
-                          machine.meshes.size(), mesh);
+    throw UserError::make("machine {} has {} mesh{}, there is no mesh {}: meshes count from 0", machine.name,
+                          machine.meshes.size(), machine.meshes.size() == 1 ? "" : "es", mesh);
   const topo::Mesh& of = machine.meshes[mesh];
   if (!of.agent || of.ports.empty() || !of.dram)
     throw UserError::make(
         "machine {}: a compiled program needs a control agent, a memory port and DRAM, and "
-        "mesh {} lacks one",
+        "mesh {} lacks one: choose a machine or a mesh (--mesh) that has them",
         machine.name, of.id);
   UnitList units;
   schedule::Resources resources;
@@ -53,8 +53,10 @@ Machine machine_of(const topo::Machine& machine, unsigned mesh) {
   constexpr std::uint64_t kBelowArena = 1u << 20;
   const std::uint64_t bytes = of.dram->size_bytes;
   if (bytes <= kBelowArena)
-    throw UserError::make("machine {}: DRAM of {} MiB leaves no room for operands", machine.name,
-                          of.dram->size_bytes >> 20);
+    throw UserError::make(
+        "machine {}: DRAM of {} MiB leaves no room for operands, which stand above the first "
+        "MiB: give it a larger size_mib",
+        machine.name, of.dram->size_bytes >> 20);
   resources.arena_base =
       schedule::global_address(of.id, arch::address::local(of.dram->base) + kBelowArena).value();
   resources.arena_bytes = bytes - kBelowArena;

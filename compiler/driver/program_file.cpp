@@ -47,11 +47,23 @@ class Writing {
     program_.images.emplace_back(mesh_, arch::MemoryImage{at, arch::ImageBytes{std::move(data), size}});
   }
 
+  std::string why_no_input() const {
+    if (compiled_.first > Level::kSchedule)
+      return fmt::format(
+          "{} began below the schedule, where tensors have no names: begin at a schedule, or at a level "
+          "above",
+          compiled_.name());
+    std::string names;
+    for (const schedule::Buffer& buffer : compiled_.schedule.buffers)
+      if (buffer.role == Role::kIn) names += (names.empty() ? "" : ", ") + buffer.name;
+    return fmt::format("{} has no such input; it has: {}", compiled_.name(), names);
+  }
+
   void memory(const Inputs& inputs) {
     for (const auto& [name, values] : inputs)
       if (std::none_of(compiled_.schedule.buffers.begin(), compiled_.schedule.buffers.end(),
                        [&](const auto& b) { return b.role == Role::kIn && b.name == name; }))
-        throw UserError::make("kernel {} has no input \"{}\"", compiled_.name(), name);
+        throw UserError::make("input \"{}\": {}", name, why_no_input());
     for (const schedule::BufferId id : compiled_.schedule.allocation) {
       const schedule::Buffer& buffer = compiled_.schedule.buffers[id];
       const std::uint64_t at = buffer.address->value();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/graph_to_schedule/orders.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -202,8 +204,13 @@ class Choosing {
       try {
         return order.nbytes(buffer.shape);
       } catch (const arch::UserError& error) {
-        throw Refusal(Phase::kPack, "LAYOUT_SHAPE", fmt::format("%{}: {}", buffer.name, error.what()),
-                      "choose a tiling that covers the tensor");
+        const std::string what = error.what();
+        throw Refusal(Phase::kPack, "LAYOUT_SHAPE",
+                      fmt::format("%{} <{}> can't stand in memory in the order {}: {}", buffer.name,
+                                  fmt::join(buffer.shape, "x"), order.key(),
+                                  what.starts_with("unknown") ? "its numbers are 1 to 65535" : what),
+                      "choose smaller tiles or parts (knobs gm, gn, nk, part), or split the call where the "
+                      "operand is too large");
       }
     };
     for (Change& change : orders.changes) {

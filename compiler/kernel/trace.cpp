@@ -230,8 +230,10 @@ void Trace::loop(const Extent& n, const std::function<void(const base::Index&)>&
 namespace {
 
 std::uint32_t count_of(std::int64_t n, const char* what) {
-  if (n < 1 || n > UINT32_MAX)
-    throw Refusal(Phase::kTrace, "KNOB_NOT_POSITIVE", fmt::format("{} of {}", what, n), "give it 1 or more");
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  if (n < 1 || n > kMost)
+    throw Refusal(Phase::kTrace, "KNOB_NOT_POSITIVE", fmt::format("{} of {}", what, n),
+                  fmt::format("give it 1 to {}", kMost));
   return static_cast<std::uint32_t>(n);
 }
 

@@ -17,6 +17,7 @@ using base::Refusal;
 
 namespace {
 
+constexpr std::uint32_t kMostAxis = 1U << 31;  // whole tiles of it are still counted in 32 bits
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 39;  // of 2 bytes: all that 40 address bits name
 
 [[noreturn]] void refuse(const char* code, const std::string& what, const std::string& fix) {
@@ -168,10 +169,14 @@ class Verifier {
         refuse("NAME_TWICE", fmt::format("two buffers are called {}", b.name), "name one anew");
       std::uint64_t size = 1;
       for (const std::uint32_t axis : b.shape) size = std::min(kMostElements, size * axis);
-      if (size == 0 || size == kMostElements)
-        refuse("EMPTY_BUFFER",
-               fmt::format("{} is {}: no elements, or more than memory", b.name, print(b.shape)),
+      if (size == 0)
+        refuse("EMPTY_BUFFER", fmt::format("{} is {}: no elements", b.name, print(b.shape)),
                "give every axis 1 or more");
+      const bool long_axis =
+          std::any_of(b.shape.begin(), b.shape.end(), [](auto n) { return n > kMostAxis; });
+      if (size == kMostElements || long_axis)
+        refuse("EMPTY_BUFFER", fmt::format("{} is {}: more than memory can hold", b.name, print(b.shape)),
+               "give it fewer elements: split the call");
       if (b.role == Role::kTable ? b.values.size() != size : !b.values.empty())
         refuse("TABLE_VALUES", fmt::format("{} values for {}, {}", b.values.size(), b.name, print(b.shape)),
                "give a table one value an element, and others none");

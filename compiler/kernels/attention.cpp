@@ -51,6 +51,15 @@ void check_grain(Trace& L, const Sizes& s) {
            "give a block of whole chunks, 32 nk keys each", base::Phase::kBuild);
 }
 
+// Running sums have a place for every key of a block, and scale results of Dv columns place by place.
+void check_width(Trace& L, const Sizes& s) {
+  const std::int64_t width = L.dim("Dv"), whole = ceil_div(width, 32) * 32;
+  if (s.block == width) return;
+  const std::string pad = whole == width ? "" : fmt::format("pad v with rows of zeros to {} and ", whole);
+  refuse("REACH_DIFFERS", fmt::format("blocks of {} keys, and v has {} rows", s.block, width),
+         fmt::format("{}give block={}, and k and v whole blocks of keys", pad, whole), base::Phase::kLayout);
+}
+
 Sizes sizes_of(Trace& L) {
   Sizes s;
   s.block = L.whole("block");
@@ -86,6 +95,7 @@ Sizes sizes_of(Trace& L) {
     refuse("CAUSAL_KEYS", fmt::format("causal with {} queries over {} keys", queries, keys),
            "give at least one key a query", base::Phase::kBuild);
   check_grain(L, s);
+  check_width(L, s);
   return s;
 }
 
@@ -187,8 +197,12 @@ std::int64_t dividing(std::int64_t most, std::int64_t unit, std::int64_t length)
 
 // Blocks of whole tiles, chunks and parts.
 void settle(const kernel::Kernel& bound, kernel::Knobs& knobs) {
-  const std::int64_t block = knob_of(knobs, "block"), queries = bound.extents.at("Lq"),
-                     length = bound.extents.at("Lkv");
+  const std::int64_t queries = bound.extents.at("Lq"), length = bound.extents.at("Lkv"),
+                     width = bound.extents.at("Dv");
+  // No other block goes with the rows of v: see check_width().
+  if (knob_of(knobs, "block") != 0 && length % width == 0 && (width % 32 == 0 || width == length))
+    knobs.insert_or_assign("block", width);
+  const std::int64_t block = knob_of(knobs, "block");
   const std::int64_t keys = knob_of(knobs, "keys") == 0 ? length : knob_of(knobs, "keys");
   if (block == 0) return;
   settle_part(knobs, block);

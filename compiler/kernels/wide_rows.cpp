@@ -2,7 +2,9 @@
 // Rows wider than a vector (compiler.md section 20): a row is `rows` sub-rows of 128 that stand one below the
 // other. A group's fold halves its sub-rows until one is left, at the group's first; it comes back with
 // per_group(), a read that stands still within a group.
+#include <algorithm>
 #include <bit>
+#include <variant>
 
 #include "arch/error.h"
 #include "compiler/base/refusal.h"
@@ -49,7 +51,7 @@ class Wide {
       refuse("WIDE_ROWS",
              fmt::format("{} has {} columns, {} sub-rows of 128 have {}", port, ref.columns(), rows,
                          rows * kWidth),
-             "give rows = columns / 128");
+             "give rows = columns / 128; kernels for rows of any width: softmax, rmsnorm, layernorm");
     return ref.as_rows(kWidth);
   }
   Ref temp(std::int64_t height) const {
@@ -205,8 +207,21 @@ void group_stats(Trace& L) {
   wide.pass(var, [&](const Index& e) { return last(e) / rows; });
 }
 
-// Parts of whole groups.
-void settle_groups(const kernel::Kernel&, Knobs& knobs) {
+bool left_open(const Knobs& knobs, const char* name) {
+  const auto found = knobs.find(name);
+  return found != knobs.end() && std::holds_alternative<std::monostate>(found->second);
+}
+
+// As many sub-rows as a row has; parts of whole groups.
+void settle_groups(const kernel::Kernel& bound, Knobs& knobs) {
+  const std::int64_t columns = bound.extents.at("W");
+  if (left_open(knobs, "rows")) knobs.insert_or_assign("rows", std::max<std::int64_t>(1, columns / kWidth));
+  settle_part(knobs, knob_of(knobs, "rows") * kWidth);
+}
+
+// One group, all rows.
+void settle_group(const kernel::Kernel& bound, Knobs& knobs) {
+  if (left_open(knobs, "rows")) knobs.insert_or_assign("rows", bound.extents.at("R"));
   settle_part(knobs, knob_of(knobs, "rows") * kWidth);
 }
 
@@ -233,7 +248,7 @@ void add_wide_rows(Definitions& all) {
                  {in("x", {"R", "W"}), out("mean", {1, "W"}), out("var", {1, "W"})},
                  plain,
                  group_stats,
-                 settle_groups});
+                 settle_group});
 }
 
 }  // namespace ktpu::kernels

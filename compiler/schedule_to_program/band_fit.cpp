@@ -18,7 +18,7 @@ std::string elements(std::uint64_t count) { return fmt::format("{} elements", co
 
 void Band::require(std::uint64_t steps) const {
   const std::uint64_t run = steps * length_ / kLanes;
-  require_l1((operands_.size() + statements_.size()) * run);
+  require_l1((operands_.size() + statements_.size()) * run, schedule_.resources.vector_l1_words);
   if (image_words(steps) > kImageWords)
     throw Refusal(Phase::kBuild, "IMAGE_TOO_LONG", fmt::format("an image of {} words", image_words(steps)),
                   fmt::format("the instruction memory holds {}: split the expression", kImageWords));
@@ -32,8 +32,8 @@ void Band::require(std::uint64_t steps) const {
 
 bool Band::fits(std::uint64_t steps) const {
   const std::uint64_t run = steps * length_ / kLanes;
-  return fits_l1((operands_.size() + statements_.size()) * run) && run <= kWalkWords &&
-         image_words(steps) <= kImageWords &&
+  return fits_l1((operands_.size() + statements_.size()) * run, schedule_.resources.vector_l1_words) &&
+         run <= kWalkWords && image_words(steps) <= kImageWords &&
          std::all_of(operands_.begin(), operands_.end(),
                      [&](const BandOperand& o) { return spread_fits(o, steps * length_, schedule_.policy); });
 }

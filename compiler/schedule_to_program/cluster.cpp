@@ -18,7 +18,7 @@ using base::Refusal;
 using schedule::Policy;
 
 constexpr std::uint64_t kEntryBytes = 256, kLaneBytes = 64;
-constexpr std::uint32_t kBanks = 2, kLongestFill = 255, kDrainBurst = 8;
+constexpr std::uint32_t kBanks = 2, kSecondBank = 256, kLongestFill = 255, kDrainBurst = 8;
 
 arch::ClusterInst instruction(arch::ClusterOp op) {
   arch::ClusterInst inst;
@@ -57,13 +57,13 @@ class Emitter {
     const std::uint32_t bank = fill.step % kBanks;
     arch::ClusterInst inst = instruction(arch::ClusterOp::kFill);
     inst.sel = fill.side == schedule::Side::kB;
-    inst.fbank = bank;
+    inst.fbank = near() ? 0 : bank;
     // Only as many entries as one FILL can name; the reference leaves that to its encoder, which refuses.
     for (std::uint64_t first = 0; first < span; first += inst.n) {
       inst.n =
           static_cast<std::uint32_t>(best() ? std::min<std::uint64_t>(kLongestFill, span - first) : span);
       inst.addr = start(fill.buffer) + from + first * kEntryBytes;
-      inst.eoff = static_cast<std::uint32_t>(offset + first);
+      inst.eoff = place(bank) + static_cast<std::uint32_t>(offset + first);
       program_.steps.push_back({inst});
     }
     brought_.insert({fill.side, fill.operand, bank});
@@ -77,9 +77,9 @@ class Emitter {
     inst.gn = gemm.gn;
     inst.nk = gemm.nk;
     inst.acc = gemm.acc > 0;
-    inst.abank = inst.bbank = bank;
-    inst.aoff = filled(schedule::Side::kA, gemm.a_operand, bank);
-    inst.boff = filled(schedule::Side::kB, gemm.b_operand, bank);
+    inst.abank = inst.bbank = near() ? 0 : bank;
+    inst.aoff = place(bank) + filled(schedule::Side::kA, gemm.a_operand, bank);
+    inst.boff = place(bank) + filled(schedule::Side::kB, gemm.b_operand, bank);
     program_.steps.push_back({inst});
   }
 
@@ -105,6 +105,12 @@ class Emitter {
 
  private:
   bool best() const { return schedule_.policy == Policy::kBest; }
+  // The cluster's second bank begins at entry 256. An L1 without it has both in the first, one behind the
+  // other.
+  bool near() const { return 2 * schedule_.resources.bank_entries <= kSecondBank; }
+  std::uint32_t place(std::uint32_t bank) const {
+    return near() ? bank * schedule_.resources.bank_entries : 0;
+  }
   std::uint64_t start(schedule::BufferId buffer) const { return start_of(schedule_, buffer, batch_); }
 
   // Each operand of a side keeps its own entries, in every bank.

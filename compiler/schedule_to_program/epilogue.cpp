@@ -110,7 +110,8 @@ class Epilogue {
       throw cannot_fuse("TILE_TOO_LARGE",
                         fmt::format("a tile of {} words; a vector core takes {}", words_, kMostTileWords));
     const std::uint64_t l1 = side_words() + (side_ ? statement_.gn : 0);
-    if (!fits_l1(l1)) throw cannot_fuse("L1_FOOTPRINT", fmt::format("an epilogue of {} L1 words", l1));
+    if (!fits_l1(l1, schedule_.resources.vector_l1_words))
+      throw cannot_fuse("L1_FOOTPRINT", fmt::format("an epilogue of {} L1 words", l1));
     const std::uint32_t descriptors = tiles_ + 2 + (side_ ? 2 : 0);
     if (descriptors > kDescriptors || tiles_ > kRunningRegister)
       throw cannot_fuse("OPERANDS", fmt::format("an epilogue that needs {} address descriptors; there are {}",

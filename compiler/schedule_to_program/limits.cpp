@@ -9,26 +9,33 @@
 namespace ktpu::schedule_to_program {
 namespace {
 
-[[noreturn]] void refuse_l1(std::uint64_t words) {
+[[noreturn]] void refuse_l1(std::uint64_t words, std::uint64_t held) {
   throw base::Refusal(base::Phase::kBuild, "L1_FOOTPRINT",
-                      fmt::format("a vector program of {} L1 words; up to {}, or exactly {}, can be used",
-                                  words, base::kVectorL1Safe, base::kVectorL1Words),
-                      "make the part or the tile smaller");
+                      fmt::format("a vector program of {} L1 words; {} can be used", words, usable_l1(held)),
+                      held < base::kVectorL1Words
+                          ? "make the part or the tile smaller, or give the vector cores a larger l1_words"
+                          : "make the part or the tile smaller");
 }
 
 }  // namespace
 
-bool fits_l1(std::uint64_t words) { return base::fits_vector_l1(words); }
-
-void require_l1(std::uint64_t words) {
-  if (!fits_l1(words)) refuse_l1(words);
+std::string usable_l1(std::uint64_t held) {
+  if (held < base::kVectorL1Words) return fmt::format("up to {}", std::min(held, base::kVectorL1Safe));
+  return fmt::format("up to {}, or exactly {},", base::kVectorL1Safe, base::kVectorL1Words);
 }
 
-std::uint64_t rows_per_pass(std::uint64_t rows, std::uint64_t words_per_row) {
-  if (fits_l1(2 * rows * words_per_row)) return rows;
-  for (std::uint64_t tile = std::min(rows, base::kVectorL1Safe / (2 * words_per_row)); tile > 0; --tile)
+bool fits_l1(std::uint64_t words, std::uint64_t held) { return base::fits_vector_l1(words, held); }
+
+void require_l1(std::uint64_t words, std::uint64_t held) {
+  if (!fits_l1(words, held)) refuse_l1(words, held);
+}
+
+std::uint64_t rows_per_pass(std::uint64_t rows, std::uint64_t words_per_row, std::uint64_t held) {
+  if (fits_l1(2 * rows * words_per_row, held)) return rows;
+  const std::uint64_t most = std::min(held, base::kVectorL1Safe) / (2 * words_per_row);
+  for (std::uint64_t tile = std::min(rows, most); tile > 0; --tile)
     if (rows % tile == 0) return tile;
-  refuse_l1(2 * words_per_row);
+  refuse_l1(2 * words_per_row, held);
 }
 
 std::uint64_t start_of(const schedule::Schedule& schedule, schedule::BufferId buffer, std::uint64_t batch) {

@@ -123,6 +123,7 @@ class PassProgram {
         }
     PassCode code(plan_, columns);
     PassPlaces places;
+    const std::uint64_t l1_words = schedule_.resources.vector_l1_words;
     std::uint64_t need = 0;
     for (const bool in_place : {false, true}) {
       places = place(in_place);
@@ -130,16 +131,16 @@ class PassProgram {
       // The code does not depend on where things lie, so neither does what it needs.
       code.row(places, 0);
       need += code.spill_words();
-      if (fits_l1(need)) break;
+      if (fits_l1(need, l1_words)) break;
     }
-    if (!fits_l1(need)) {
-      why =
-          Refusal(Phase::kBuild, "L1_FOOTPRINT",
-                  fmt::format("rows of {} elements: {} operands and {} results take {} L1 words; up to 320, "
-                              "or exactly 512, can be used",
-                              words * kLanes, plan_.operands().size(), plan_.results().size(), need),
-                  "use the kernels for wide rows (softmax_wide, layernorm_wide, rmsnorm_wide), or fold in "
-                  "several statements");
+    if (!fits_l1(need, l1_words)) {
+      why = Refusal(
+          Phase::kBuild, "L1_FOOTPRINT",
+          fmt::format("rows of {} elements: {} operands and {} results take {} L1 words; {} can be used",
+                      words * kLanes, plan_.operands().size(), plan_.results().size(), need,
+                      usable_l1(l1_words)),
+          "use the kernels for wide rows (softmax_wide, layernorm_wide, rmsnorm_wide), or fold in "
+          "several statements");
       return false;
     }
     segments_.assign(1, {});

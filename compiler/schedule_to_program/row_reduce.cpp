@@ -60,7 +60,7 @@ std::vector<program::VectorStep> row_reduction(const schedule::Schedule& schedul
                   fmt::format("a part of {} elements cuts rows of {}", span, columns),
                   "make part a multiple of the row");
   const std::uint64_t rows = span / columns, words = columns / kLanes;
-  std::uint64_t tile = rows_per_pass(rows, words);
+  std::uint64_t tile = rows_per_pass(rows, words, schedule.resources.vector_l1_words);
   if (schedule.policy == schedule::Policy::kBest)
     while (tile > 1 &&
            (rows % tile != 0 ||

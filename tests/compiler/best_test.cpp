@@ -3,12 +3,14 @@
 // call runs on the simulator and in the interpreter, with the machine's defects and without.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <set>
 
 #include "compiler/base/refusal.h"
 #include "tests/compiler/case.h"
 #include "tests/golden/vectors.h"
+#include "topologies/reader.h"
 
 namespace ktpu::test {
 namespace {
@@ -51,6 +53,41 @@ TEST(CompilerBest, ARoundThatEndsBetweenTwoDeliveredTiles) {
   MadeMachine like;
   like.staging_flits = 36;
   EXPECT_EQ(problem_with(c, made(like), true), "");
+}
+
+// What a machine's units hold bounds the program: entries of a cluster's L1, words of a vector core's.
+TEST(CompilerBest, UnitsWithLittleL1) {
+  const auto right = [](const Case& c, const std::string& key, unsigned size) {
+    const std::string set = fmt::format("meshes.0.units.{}={}", key, size);
+    SCOPED_TRACE(print(c) + " " + set);
+    const Target target{"little", topo::read_file("mesh8", {set}), 0};
+    EXPECT_EQ(problem_with(c, target, true), "");
+  };
+  const Case product{"ops.matmul", {{"a", {20, 160}}, {"b", {24, 160}}}, tile(4, 4, 1)};
+  for (const unsigned entries : {8U, 16U, 128U, 256U}) {
+    right(product, "mat.l1_a", entries);
+    right(product, "mat.l1_b", entries);
+  }
+  for (const unsigned words : {8U, 32U, 64U, 256U}) {
+    right({"ops.residual", {{"a", {9, 37}}, {"b", {9, 37}}}, {}}, "vec.l1_words", std::max(words, 32U));
+    right({"kernels.softmax", {{"x", {40, 64}}}, {}}, "vec.l1_words", words);
+    right({"kernels.linear_silu", {{"x", {16, 32}}, {"w", {16, 32}}}, tile(2, 2, 1)}, "vec.l1_words",
+          std::max(words, 32U));
+  }
+  const Case row{"kernels.softmax", {{"x", {4, 128}}}, {}};
+  try {
+    compiled(row, {"little", topo::read_file("mesh8", {"meshes.0.units.vec.l1_words=4"}), 0},
+             schedule::Policy::kBest);
+    ADD_FAILURE() << "taken";
+  } catch (const base::Refusal& refusal) {
+    EXPECT_EQ(refusal.code(), "L1_FOOTPRINT");
+  }
+}
+
+// Knobs left to the compiler: what goes with the shapes.
+TEST(CompilerBest, BlocksOfAttentionAndSubRowsFollowTheShapes) {
+  expect_right("kernels.flash_attention", {{"q", {64, 32}}, {"k", {64, 32}}, {"v", {32, 64}}});
+  expect_right("kernels.softmax_wide", {{"x", {4, 256}}});
 }
 
 TEST(CompilerBest, ChunksOf256Entries) {

@@ -60,6 +60,35 @@ TEST(Compiler17Refusals, AFillOf256EntriesIsSplitUnderBest) {
   EXPECT_EQ(cluster_steps(m.lowered())[0].inst.n, 256u);  // for the encoder to refuse
 }
 
+// A cluster's second bank begins at entry 256: with an L1 that ends there, both stand in the first.
+TEST(Compiler17Banks, OfASmallL1StandOneBehindTheOther) {
+  Maker m(Policy::kBest);
+  const auto x = m.buffer(1 << 20);
+  std::vector<Statement> statements;
+  for (const std::uint32_t step : {0u, 1u}) {
+    for (const schedule::Side side : {schedule::Side::kA, schedule::Side::kB}) {
+      schedule::Fill chunk = fill(x, 8, 1);
+      chunk.side = side;
+      chunk.step = step;
+      statements.emplace_back(chunk);
+    }
+    schedule::Gemm gemm;
+    gemm.acc = step;
+    statements.emplace_back(gemm);
+  }
+  m.stage(UnitType::kCluster, {statements});
+  const auto second = [&](std::uint32_t entries) {
+    m.schedule().resources.bank_entries = entries;
+    const auto steps = cluster_steps(m.lowered());
+    return std::vector<std::uint32_t>{steps[3].inst.fbank, steps[3].inst.eoff,  steps[4].inst.eoff,
+                                      steps[5].inst.abank, steps[5].inst.bbank, steps[5].inst.aoff,
+                                      steps[5].inst.boff};
+  };
+  EXPECT_EQ(second(256), (std::vector<std::uint32_t>{1, 0, 0, 1, 1, 0, 0}));
+  EXPECT_EQ(second(16), (std::vector<std::uint32_t>{0, 16, 16, 0, 0, 16, 16}));
+  EXPECT_EQ(second(128), (std::vector<std::uint32_t>{0, 128, 128, 0, 0, 128, 128}));
+}
+
 // 20 sub-tiles are two bursts of eight and one of four; in the receiver's L1 a tile takes whole vectors.
 TEST(Compiler17Refusals, DrainsToANodeAreAcknowledgedBurstByBurst) {
   Maker m;

@@ -303,9 +303,11 @@ TEST(KernelRefusals, Attention) {
   const auto with = [](const Knobs& more, std::uint32_t queries = 64, std::uint32_t keys = 64) {
     Knobs knobs{{"block", 32}, {"nk", 1}};
     for (const auto& [name, value] : more) knobs[name] = value;
-    return in_library("kernels.flash_attention", {{"q", {queries, 32}}, {"k", {keys, 32}}, {"v", {32, keys}}},
-                      knobs);
+    const bool wide = knobs["block"] == kernel::Knob(std::int64_t{48});
+    return in_library("kernels.flash_attention",
+                      {{"q", {queries, 32}}, {"k", {keys, 32}}, {"v", {wide ? 48U : 32U, keys}}}, knobs);
   };
+  EXPECT_EQ(with({{"block", 64}}), "layout REACH_DIFFERS");
   EXPECT_EQ(with({}), "taken");
   EXPECT_EQ(with({{"causal", true}}), "taken");
   EXPECT_EQ(with({{"keys", 50}}), "taken");

@@ -154,6 +154,11 @@ TEST(Compiler18Refusals, L1Footprint) {
   EXPECT_FALSE(fits_l1(321) || fits_l1(511) || fits_l1(513));
   EXPECT_EQ(refused([] { require_l1(321); }).code, "L1_FOOTPRINT");
   EXPECT_EQ(refused([] { rows_per_pass(7, 200); }).code, "L1_FOOTPRINT");
+  // A core with less.
+  EXPECT_TRUE(fits_l1(64, 64) && fits_l1(320, 512) && !fits_l1(65, 64) && !fits_l1(321, 400));
+  EXPECT_EQ(refused([] { require_l1(33, 32); }).code, "L1_FOOTPRINT");
+  EXPECT_EQ(rows_per_pass(100, 4, 64), 5u);
+  EXPECT_EQ(refused([] { rows_per_pass(1, 17, 32); }).code, "L1_FOOTPRINT");
   EXPECT_EQ(rows_per_pass(100, 4), 25u);
   EXPECT_EQ(rows_per_pass(67, 4), 1u);
   EXPECT_EQ(rows_per_pass(128, 1), 128u);
