@@ -33,7 +33,12 @@ class Twin {
       : unit_(std::move(unit)),
         context_(traced_context()),
         module_(std::make_unique<V>(context_.get(), "top")) {}
-  ~Twin() { module_->final(); }
+  ~Twin() {
+    module_->final();
+    // The module takes its scopes out of this thread's context, which is that of the twin made last and may
+    // be gone.
+    Verilated::threadContextp(context_.get());
+  }
   Twin(const Twin&) = delete;
   Twin& operator=(const Twin&) = delete;
 

@@ -192,6 +192,8 @@ struct Agent {                   // control agent and memory agent (orchestrator
   unsigned staging_flits = 128;  // staging RAM of the dispatcher, flits
   unsigned commands = 128;       // command engine's RAM
   unsigned reads_in_flight = 1;  // RD_OUT, per requester at the DRAM port; 1 = reference
+  // Control agent and command engine, which are no nodes: set by --impl only.
+  Impl impl = Impl::kModel, engine_impl = Impl::kModel;
   bool operator==(const Agent&) const = default;
 };
 
@@ -306,7 +308,8 @@ std::vector<std::string> node_ids(const Machine& machine);
 
 // `--impl 'WHAT=IMPL'`. WHAT is a node id, or a pattern in which `*` stands for a kind or a coordinate
 // (`cluster@*`, `*@2,1`, `router`); without the `mN.` prefix it matches in every mesh. IMPL is model, rtl,
-// lockstep or pins. Throws UserError listing the valid node ids when nothing matches.
+// lockstep or pins. A mesh's control agent is `agent` and its command engine `engine`, both at its first
+// memory port. Throws UserError listing the valid node ids when nothing matches.
 void apply_impl(Machine& machine, std::string_view spec);
 // The same, but answers whether anything matches.
 bool apply_impl_where_present(Machine& machine, std::string_view spec);

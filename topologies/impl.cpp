@@ -47,6 +47,11 @@ bool apply_impl_where_present(Machine& machine, std::string_view spec) {
       if (matches(what, mesh.id, kind_short(node.kind()), node.at)) node.impl = impl->value, any = true;
     for (Router& router : mesh.routers)
       if (matches(what, mesh.id, kRouterShort, router.at)) router.impl = impl->value, any = true;
+    if (!mesh.agent) continue;
+    const Coord agent = mesh.ports.empty() ? Coord{} : mesh.ports.front();
+    if (matches(what, mesh.id, "agent", agent)) mesh.agent->impl = impl->value, any = true;
+    if (machine.host.kind == HostKind::kCommandEngine && matches(what, mesh.id, "engine", agent))
+      mesh.agent->engine_impl = impl->value, any = true;
   }
   return any;
 }

@@ -255,7 +255,10 @@ std::uint64_t program_fingerprint(const Machine& machine) {
     for (Router& router : mesh.routers) router.impl = Impl::kModel;
     for (Node& node : mesh.nodes)
       node.impl = Impl::kModel, node.quirks = Quirks::kReference, node.clock = 0, node.crossing.reset();
-    if (mesh.agent) mesh.agent->reads_in_flight = 1;
+    if (mesh.agent) {
+      mesh.agent->reads_in_flight = 1;
+      mesh.agent->impl = mesh.agent->engine_impl = Impl::kModel;
+    }
     if (mesh.dram) {
       mesh.dram->clock = 0;
       mesh.dram->model = DramModel::kSimple;

@@ -2,6 +2,8 @@
 #include "apps/common/register_units.h"
 
 #ifdef KTPU_HAVE_RTL
+#include "apps/common/agent_sockets.h"
+#include "apps/common/engine_sockets.h"
 #include "apps/common/memory_pair.h"
 #include "rtl_models/cluster/cluster_twin.h"
 #include "rtl_models/router/router_twin.h"
@@ -65,6 +67,30 @@ std::unique_ptr<platform::MemoryStand> lockstep_memory(std::string name,
   return std::make_unique<MemoryPair>(std::move(name), config, dram);
 }
 
+std::unique_ptr<memory::AgentClient> rtl_agent(const platform::AgentContext& context) {
+  return std::make_unique<AgentOfTwin>(context.name, context.params, context.buses, context.aux);
+}
+
+std::unique_ptr<memory::AgentClient> lockstep_agent(const platform::AgentContext& context) {
+  return std::make_unique<LockstepAgent>(context.name, *context.model, context.params, context.buses,
+                                         context.aux);
+}
+
+platform::CommandEngineUnit rtl_engine(const platform::CommandEngineContext& context) {
+  CommandEngineOfTwin::Wires wires;
+  wires.host = &context.host.beat;
+  wires.host_data = &context.host.read_data;
+  wires.bus = &context.agent.beat;
+  wires.bus_data = &context.agent.read_data;
+  return {std::make_unique<CommandEngineOfTwin>(context.name, context.commands, wires), nullptr};
+}
+
+platform::CommandEngineUnit lockstep_engine_unit(const platform::CommandEngineContext& context) {
+  platform::CommandEngineUnit made;
+  made.unit = lockstep_engine(context.name, context.commands, context.host, context.agent, &made.model);
+  return made;
+}
+
 }  // namespace
 #endif
 
@@ -75,6 +101,10 @@ void register_units(platform::Registry& registry) {
   registry.add_router(topo::Impl::kLockstep, lockstep_router);
   registry.add_endpoint(topo::Kind::kMatmulCluster, topo::Impl::kRtl, rtl_cluster);
   registry.add_endpoint(topo::Kind::kMatmulCluster, topo::Impl::kLockstep, lockstep_cluster);
+  registry.add_agent(topo::Impl::kRtl, rtl_agent);
+  registry.add_agent(topo::Impl::kLockstep, lockstep_agent);
+  registry.add_command_engine(topo::Impl::kRtl, rtl_engine);
+  registry.add_command_engine(topo::Impl::kLockstep, lockstep_engine_unit);
   registry.add_endpoint(topo::Kind::kVectorCore, topo::Impl::kRtl, rtl_vector);
   registry.add_endpoint(topo::Kind::kVectorCore, topo::Impl::kLockstep, lockstep_vector);
   registry.add_memory(topo::Impl::kLockstep, lockstep_memory);

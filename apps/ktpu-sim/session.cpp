@@ -10,10 +10,10 @@
 
 #include "apps/common/machine_facts.h"
 #include "apps/common/register_units.h"
+#include "apps/common/tensors.h"
 #include "apps/ktpu-sim/progress.h"
 #include "apps/ktpu-sim/saving.h"
 #include "apps/ktpu-sim/system_memory.h"
-#include "apps/common/tensors.h"
 #include "arch/encoding/address_map.h"
 #include "arch/formats/kernel.h"
 #include "arch/program/lint.h"

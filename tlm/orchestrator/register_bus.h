@@ -18,6 +18,7 @@ struct BusBeat {
   std::uint32_t write_offset = 0;  // byte offset inside the slave
   std::uint32_t read_offset = 0;
   std::uint64_t data = 0;
+  bool operator==(const BusBeat&) const = default;
 };
 
 inline void visit_data(sim::Archive& archive, BusBeat& beat) {

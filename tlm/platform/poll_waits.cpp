@@ -23,8 +23,8 @@ void WaitGraph::add_polls(const System& system) {
       const std::size_t from = node(host, "");
       polls_.push_back({from, *poll});
       const MeshSystem& mesh = system.meshes()[poll->mesh];
-      if (poll->engine && mesh.command_engine != nullptr)
-        edges_[nodes_[from].out.front()].to = resolve(mesh.command_engine, "");
+      if (poll->engine && mesh.engine_unit != nullptr)
+        edges_[nodes_[from].out.front()].to = resolve(mesh.engine_unit, "");
       else if (!poll->impossible())
         add_poll(system, mesh, from, *poll);
     }
@@ -39,7 +39,7 @@ void WaitGraph::add_polls(const System& system) {
     auto poll = mesh.command_engine->pending_poll();
     if (!poll) continue;
     poll->mesh = static_cast<unsigned>(&mesh - system.meshes().data());
-    const std::size_t from = node(mesh.command_engine, "");
+    const std::size_t from = node(mesh.engine_unit, "");
     polls_.push_back({from, *poll});
     if (!poll->impossible()) add_poll(system, mesh, from, *poll);
   }

@@ -37,4 +37,16 @@ const MemoryFactory& Registry::memory(topo::Impl impl, const std::string& node) 
   return it->second;
 }
 
+const AgentFactory& Registry::agent(topo::Impl impl, const std::string& node) const {
+  const auto it = agents_.find(impl);
+  if (it == agents_.end()) refuse(node, "control agent", impl);
+  return it->second;
+}
+
+const CommandEngineFactory& Registry::command_engine(topo::Impl impl, const std::string& node) const {
+  const auto it = engines_.find(impl);
+  if (it == engines_.end()) refuse(node, "command engine", impl);
+  return it->second;
+}
+
 }  // namespace ktpu::platform

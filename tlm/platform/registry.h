@@ -7,8 +7,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tlm/noc/router.h"
+#include "tlm/orchestrator/command_engine.h"
+#include "tlm/orchestrator/control_agent.h"
 #include "tlm/platform/memory_stand.h"
 #include "tlm/sim/link.h"
 #include "tlm/sim/unit.h"
@@ -33,6 +36,29 @@ using EndpointFactory = std::function<std::unique_ptr<sim::Unit>(const EndpointC
 using MemoryFactory = std::function<std::unique_ptr<MemoryStand>(
     std::string name, const memory::MemoryAgentConfig&, memory::DramDevice&)>;
 
+// What the constructors of a mesh's control agent and command engine get to know, where these are not the
+// model alone.
+struct AgentContext {
+  std::string name;
+  const orchestrator::ControlAgentParams& params;
+  const std::vector<orchestrator::RegisterBus*>& buses;
+  memory::AuxWindow* aux;
+  orchestrator::ControlAgent* model;  // built on the same; null unless impl is lockstep
+};
+using AgentFactory = std::function<std::unique_ptr<memory::AgentClient>(const AgentContext&)>;
+
+struct CommandEngineContext {
+  std::string name;
+  unsigned commands;
+  orchestrator::RegisterBus& host;
+  orchestrator::RegisterBus& agent;
+};
+struct CommandEngineUnit {
+  std::unique_ptr<sim::Unit> unit;
+  orchestrator::CommandEngine* model = nullptr;  // inside it; null if it has none
+};
+using CommandEngineFactory = std::function<CommandEngineUnit(const CommandEngineContext&)>;
+
 class Registry {
  public:
   void add_router(topo::Impl impl, RouterFactory factory) { routers_[impl] = std::move(factory); }
@@ -40,6 +66,10 @@ class Registry {
     endpoints_[{kind, impl}] = std::move(factory);
   }
   void add_memory(topo::Impl impl, MemoryFactory factory) { memories_[impl] = std::move(factory); }
+  void add_agent(topo::Impl impl, AgentFactory factory) { agents_[impl] = std::move(factory); }
+  void add_command_engine(topo::Impl impl, CommandEngineFactory factory) {
+    engines_[impl] = std::move(factory);
+  }
   // Whether the model routers of a mesh run together in one noc::RouterBank (the default) instead of one unit
   // each from the factory. Results are the same; the bank is several times faster.
   void set_bank_model_routers(bool on) { bank_ = on; }
@@ -49,11 +79,15 @@ class Registry {
   const RouterFactory& router(topo::Impl impl, const std::string& node) const;
   const EndpointFactory& endpoint(topo::Kind kind, topo::Impl impl, const std::string& node) const;
   const MemoryFactory& memory(topo::Impl impl, const std::string& node) const;
+  const AgentFactory& agent(topo::Impl impl, const std::string& node) const;
+  const CommandEngineFactory& command_engine(topo::Impl impl, const std::string& node) const;
 
  private:
   bool bank_ = true;
   std::map<topo::Impl, RouterFactory> routers_;
   std::map<topo::Impl, MemoryFactory> memories_;
+  std::map<topo::Impl, AgentFactory> agents_;
+  std::map<topo::Impl, CommandEngineFactory> engines_;
   std::map<std::pair<topo::Kind, topo::Impl>, EndpointFactory> endpoints_;
 };
 

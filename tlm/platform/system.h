@@ -30,9 +30,11 @@ struct MeshSystem {
   std::unique_ptr<memory::SparseMemory> memory;
   std::unique_ptr<memory::DramDevice> dram;
   memory::MemoryAgent* memory_agent = nullptr;
-  std::unique_ptr<MemoryStand> memory_stand;  // null: the model stands alone
-  std::unique_ptr<orchestrator::ControlAgent> control_agent;
-  orchestrator::CommandEngine* command_engine = nullptr;
+  std::unique_ptr<MemoryStand> memory_stand;                     // null: the model stands alone
+  std::unique_ptr<orchestrator::ControlAgent> control_agent;     // null if its RTL stands alone
+  std::unique_ptr<memory::AgentClient> agent_twin;               // impl rtl or lockstep of it
+  orchestrator::CommandEngine* command_engine = nullptr;         // null if its RTL stands alone
+  sim::Unit* engine_unit = nullptr;                              // the command engine, whichever it is
   std::unique_ptr<orchestrator::RegisterBus> host_bus;           // host to control agent
   std::unique_ptr<orchestrator::RegisterBus> engine_slave_bus;   // host to command engine
   std::unique_ptr<orchestrator::RegisterBus> engine_master_bus;  // command engine to control agent

@@ -285,8 +285,7 @@ void SystemBuilder::build_agent(const topo::Mesh& mesh, MeshSystem& out) {
     out.engine_master_bus = make_bus("agent.engine_bus");
     out.engine_master_bus->beat.bind_receiver(*out.memory_agent);
     buses.push_back(out.engine_master_bus.get());
-    out.command_engine = add(std::make_unique<orchestrator::CommandEngine>(
-        pre + "engine", mesh.agent->commands, *out.engine_slave_bus, *out.engine_master_bus));
+    build_engine(mesh, out);
   }
   orchestrator::ControlAgentParams params;
   params.position = mesh.ports.front();
@@ -294,12 +293,35 @@ void SystemBuilder::build_agent(const topo::Mesh& mesh, MeshSystem& out) {
   params.grid_hi = std::max(mesh.hi.x, mesh.hi.y);
   params.staging_flits = mesh.agent->staging_flits;
   params.quirks = agent_quirks(mesh);
-  out.control_agent = std::make_unique<orchestrator::ControlAgent>(
-      params, buses, out.memory_stand != nullptr ? &out.memory_stand->window() : out.memory_agent);
+  memory::AuxWindow* aux = out.memory_stand != nullptr ? &out.memory_stand->window() : out.memory_agent;
+  const topo::Impl impl = mesh.agent->impl;
+  if (impl != topo::Impl::kRtl)
+    out.control_agent = std::make_unique<orchestrator::ControlAgent>(params, buses, aux);
+  memory::AgentClient* client = out.control_agent.get();
+  if (impl != topo::Impl::kModel) {
+    out.agent_twin =
+        registry_.agent(impl, pre + "agent")({pre + "agent", params, buses, aux, out.control_agent.get()});
+    client = out.agent_twin.get();
+  }
   if (out.memory_stand != nullptr)
-    out.memory_stand->set_client(*out.control_agent);
+    out.memory_stand->set_client(*client);
   else
-    out.memory_agent->set_client(out.control_agent.get());
+    out.memory_agent->set_client(client);
+}
+
+void SystemBuilder::build_engine(const topo::Mesh& mesh, MeshSystem& out) {
+  const std::string name = prefix(mesh) + "engine";
+  const topo::Impl impl = mesh.agent->engine_impl;
+  if (impl == topo::Impl::kModel) {
+    out.command_engine = add(std::make_unique<orchestrator::CommandEngine>(
+        name, mesh.agent->commands, *out.engine_slave_bus, *out.engine_master_bus));
+    out.engine_unit = out.command_engine;
+    return;
+  }
+  CommandEngineUnit made = registry_.command_engine(
+      impl, name)({name, mesh.agent->commands, *out.engine_slave_bus, *out.engine_master_bus});
+  out.command_engine = made.model;
+  out.engine_unit = add(std::move(made.unit), topo::impl_name(impl));
 }
 
 void SystemBuilder::build_host() {

@@ -17,6 +17,7 @@ class SystemBuilder {
   void build_mesh(const topo::Mesh& mesh, MeshSystem& out);
   void build_memory(const topo::Mesh& mesh, MeshSystem& out);
   void build_agent(const topo::Mesh& mesh, MeshSystem& out);
+  void build_engine(const topo::Mesh& mesh, MeshSystem& out);
   void join_meshes();
   void build_host();
   // `clock`: index into the machine's clocks; both ends of a link are on the same one.

@@ -19,8 +19,8 @@ const MeshSystem* mesh_of(const System& system, const sim::Unit* unit) {
     const auto has = [unit](const auto& list) {
       return std::find(list.begin(), list.end(), unit) != list.end();
     };
-    if (unit == mesh.memory_agent || unit == mesh.command_engine || has(mesh.endpoints) ||
-        has(mesh.routers) || has(mesh.adapters))
+    if (unit == mesh.memory_agent || unit == mesh.engine_unit || has(mesh.endpoints) || has(mesh.routers) ||
+        has(mesh.adapters))
       return &mesh;
   }
   return system.meshes().empty() ? nullptr : &system.meshes().front();

@@ -101,9 +101,10 @@ TEST(Validate, MeshesTensorsNeeds) {
   p.inputs = {{"a", 0, 0, DType::kFp16, {4}, "flat"}, {"a", 0, 0, DType::kFp16, {4}, "flat"}};
   EXPECT_EQ(error_of([&] { validate(p); }), "input 1 (\"a\"): the name is used twice");
   p.inputs = {{"a", 0, 0, DType::kFp16, {4, 4}, "tiles:1x1"}};
-  EXPECT_EQ(error_of([&] { validate(p); }),
-            "input 0 (\"a\"): unknown layout \"tiles:1x1\": use flat, rows:C, entry:GxB, tile:IxJ:MxN, bias:N, "
-            "conv:1:G, or batchC: before one");
+  EXPECT_EQ(
+      error_of([&] { validate(p); }),
+      "input 0 (\"a\"): unknown layout \"tiles:1x1\": use flat, rows:C, entry:GxB, tile:IxJ:MxN, bias:N, "
+      "conv:1:G, or batchC: before one");
   p.inputs = {{"a", 0, 0, static_cast<DType>(99), {4}, "flat"}};
   EXPECT_EQ(error_of([&] { validate(p); }), "input 0 (\"a\"): data type 99 is not known");
   p.inputs = {{"a", 0, 0, DType::kFp16, {0xFFFFFFFF, 0xFFFFFFFF}, "flat"}};

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/common/engine_sockets.h"
+
+#include "tlm/orchestrator/register_bus_wires.h"
+
+namespace ktpu::apps {
+
+CommandEngineOfTwin::CommandEngineOfTwin(std::string name, unsigned commands, const Wires& wires)
+    : Unit(std::move(name)), wires_(wires), twin_(this->name(), commands) {
+  wires_.host->bind_receiver(*this);
+  wires_.bus->bind_sender(*this);
+}
+
+void CommandEngineOfTwin::reset(sim::Cycle start) { twin_.reset(start); }
+
+void CommandEngineOfTwin::drive(sim::Cycle now) {
+  const std::uint64_t value = twin_.host_data();
+  if (wires_.host_data != nullptr) *wires_.host_data = value;
+  if (wires_.expected != nullptr && *wires_.expected != value)
+    throw sim::LockstepError(
+        {name(),
+         now,
+         "host_bus",
+         {"read_data", fmt::format("0x{:016x}", *wires_.expected), fmt::format("0x{:016x}", value)}});
+  const rtl::EngineBeat shown = twin_.bus_beat();
+  if (shown.write || shown.read) {
+    orchestrator::BusBeat beat;
+    beat.write = shown.write;
+    beat.read = shown.read;
+    beat.write_offset = shown.write_offset;
+    beat.read_offset = shown.read_offset;
+    beat.data = shown.data;
+    wires_.bus->offer(beat);
+  } else if (wires_.bus->valid()) {
+    wires_.bus->withdraw();
+  }
+}
+
+sim::Cycle CommandEngineOfTwin::clock(sim::Cycle now) {
+  rtl::EngineBeat host;
+  if (wires_.host->valid()) {
+    const orchestrator::BusBeat& beat = wires_.host->data();
+    host = {beat.write, beat.read, beat.write_offset, beat.read_offset, beat.data};
+  }
+  const bool beat_on = wires_.bus->valid();  // to be taken off the wires
+  const sim::Cycle next = twin_.clock(now, host, *wires_.bus_data);
+  return beat_on ? now + 1 : next;
+}
+
+void CommandEngineOfTwin::visit(sim::Archive& archive) { archive.unreachable("state inside the RTL twin"); }
+
+std::unique_ptr<sim::Lockstep> lockstep_engine(const std::string& name, unsigned commands,
+                                               orchestrator::RegisterBus& host,
+                                               orchestrator::RegisterBus& agent,
+                                               orchestrator::CommandEngine** model) {
+  sim::Shadows shadows;
+  CommandEngineOfTwin::Wires wires;
+  wires.host = shadows.mirror("host_bus", sim::Shadow::Role::kInput, &host.beat);
+  wires.bus = shadows.mirror("agent_bus", sim::Shadow::Role::kOutput, &agent.beat);
+  wires.bus_data = &agent.read_data;
+  wires.expected = &host.read_data;
+  auto real = std::make_unique<orchestrator::CommandEngine>(name + ".model", commands, host, agent);
+  *model = real.get();
+  auto twin = std::make_unique<CommandEngineOfTwin>(name + ".rtl", commands, wires);
+  return std::make_unique<sim::Lockstep>(name, std::move(shadows), std::move(real), std::move(twin));
+}
+
+}  // namespace ktpu::apps

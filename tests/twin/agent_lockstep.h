@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control agent model and SystemVerilog control agent in lock-step, with random beats on two register buses,
+// random flits from the mesh and a mesh that blocks at random.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <vector>
+
+#include "apps/common/agent_sockets.h"
+#include "arch/encoding/codes.h"
+#include "arch/encoding/registers.h"
+#include "tlm/sim/random.h"
+
+namespace ktpu::test {
+
+// An AUX window whose words change with every look of the test and that counts what is written.
+class CountingAux final : public memory::AuxWindow {
+ public:
+  void aux_write(sim::Cycle, std::uint32_t, std::uint64_t) override { ++writes; }
+  std::uint64_t aux_stat() const override { return value; }
+  std::uint64_t aux_status(unsigned word) const override { return value * 16 + word; }
+  std::uint64_t value = 0, writes = 0;
+};
+
+struct AgentLoad {
+  unsigned staging_flits = 128;
+  bool quirks = true;
+  unsigned beats = 60;    // per cent of cycles with a beat on a bus
+  unsigned flits = 30;    // and with a flit from the mesh
+  unsigned blocked = 30;  // and in which the mesh does not take the agent's flit
+  unsigned resets = 0;    // resets on the way
+};
+
+class AgentPair {
+ public:
+  explicit AgentPair(const AgentLoad& load, unsigned buses = 2)
+      : load_(load),
+        params_{{0, 1}, 1, 4, load.staging_flits, load.quirks},
+        model(params_, pointers(buses), &aux),
+        pair("agent", model, params_, pointers(buses), &aux) {
+    pair.reset(0);
+  }
+
+  // One cycle with these beats; `flit`: null if none.
+  void step(const std::array<orchestrator::BusBeat, 2>& beats, const arch::Flit* flit, bool blocked) {
+    pair.drive(now);
+    for (unsigned b = 0; b < 2; ++b) {
+      if (beats[b].write || beats[b].read)
+        buses_[b].beat.offer(beats[b]);
+      else
+        buses_[b].beat.withdraw();
+    }
+    const bool taken = pair.out() != nullptr && !blocked;
+    sent += taken;
+    if (flit != nullptr) lost += !pair.offer(now, *flit);
+    pair.clock(now, taken);
+    aux.value = sim::Random::nth(99, now);
+    ++now;
+  }
+
+  void run_random(std::uint64_t seed, sim::Cycle cycles) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    sim::Random random(seed);
+    // Phases, so that queues fill and run dry.
+    unsigned beats = 0, flits = 0, blocked = 0;
+    for (sim::Cycle c = 0; c < cycles; ++c) {
+      if (c % 256 == 0) {
+        beats = random.below(2 * load_.beats + 1);
+        flits = random.below(2 * load_.flits + 1);
+        blocked = random.below(4) == 0 ? 95 : random.below(2 * load_.blocked + 1);
+      }
+      std::array<orchestrator::BusBeat, 2> on_bus{};
+      for (orchestrator::BusBeat& beat : on_bus) {
+        if (random.below(100) >= beats) continue;
+        beat.write = random.below(3) != 0;
+        beat.read = !beat.write || random.below(8) == 0;
+        beat.strobe = random.below(4) == 0 ? static_cast<std::uint8_t>(random.below(256)) : 0xFF;
+        beat.write_offset = offset(random);
+        beat.read_offset = offset(random);
+        beat.data = data(random, beat.write_offset);
+      }
+      arch::Flit flit;
+      const bool offered = random.below(100) < flits;
+      if (offered) flit = mesh_flit(random);
+      step(on_bus, offered ? &flit : nullptr, random.below(100) < blocked);
+      if (load_.resets != 0 && c % (cycles / (load_.resets + 1) + 1) == cycles / (load_.resets + 1)) {
+        for (auto& bus : buses_) bus.beat.withdraw();
+        pair.reset(now);
+      }
+    }
+    std::printf(
+        "seed %llu: %llu cycles, %llu values compared, 0 mismatches; %llu flits sent, %llu lost, %llu AUX "
+        "writes\n",
+        static_cast<unsigned long long>(seed), static_cast<unsigned long long>(pair.compared_cycles()),
+        static_cast<unsigned long long>(pair.compared_values()), static_cast<unsigned long long>(sent),
+        static_cast<unsigned long long>(lost), static_cast<unsigned long long>(aux.writes));
+  }
+
+ private:
+  std::vector<orchestrator::RegisterBus*> pointers(unsigned buses) {
+    std::vector<orchestrator::RegisterBus*> all;
+    for (unsigned b = 0; b < buses; ++b) all.push_back(&buses_[b]);
+    return all;
+  }
+
+  // Every register and window, the ends of the windows, and what is none of them.
+  static std::uint32_t offset(sim::Random& random) {
+    namespace reg = arch::agent;
+    const std::uint32_t high = random.below(16) == 0 ? 0x10000000u | random.below(16) << 16 : 0x10000000u;
+    switch (random.below(12)) {
+      case 0:
+      case 1:
+        return high | (reg::kStage + 8 * random.below(700));
+      case 2:
+        return high | (reg::kNodeStatus + 8 * random.below(512));
+      case 3:
+        return high | random.below(0x10000);
+      case 4:
+        return high | (reg::kAuxCfgMover - 16 + 8 * random.below(36));
+      case 5:
+        return high | (reg::kTxFlit + random.below(0x30));
+      case 6:
+        return high | (random.below(2) != 0 ? reg::kTxKick : reg::kRxPop);
+      default: {
+        const auto& table = reg::kRegisters;
+        const auto& one = table[random.below(static_cast<std::uint32_t>(table.size()))];
+        return high | (one.offset + 8 * random.below(one.count));
+      }
+    }
+  }
+  // Lengths and bases that let most dispatches end.
+  static std::uint64_t data(sim::Random& random, std::uint32_t offset) {
+    namespace reg = arch::agent;
+    switch (offset & 0xFFFF) {
+      case reg::kProgLen:
+        return random.below(16) == 0 ? random.next() : random.below(12);
+      case reg::kProgBase:
+        return random.below(16) == 0 ? random.next() : random.below(128);
+      case reg::kProgCred:
+        return random.below(8) == 0 ? random.next() : random.below(40);
+      default:
+        return random.next();
+    }
+  }
+  static arch::Flit mesh_flit(sim::Random& random) {
+    arch::Flit flit;
+    for (std::uint64_t& word : flit.w) word = random.next();
+    flit.w[4] &= 0xFFFFFFFFu;
+    if (random.below(3) != 0) {
+      flit = arch::make_flit(
+          {0, 1}, {static_cast<std::uint8_t>(random.below(4)), static_cast<std::uint8_t>(random.below(4))},
+          arch::FlitType::kCuSignal, random.below(256), true);
+      flit.w[3] = (random.next() & ~(0xFFull << 56)) | static_cast<std::uint64_t>(random.below(6)) << 56;
+    }
+    return flit;
+  }
+
+  AgentLoad load_;
+  orchestrator::ControlAgentParams params_;
+  std::array<orchestrator::RegisterBus, 2> buses_{orchestrator::RegisterBus{"bus0"},
+                                                  orchestrator::RegisterBus{"bus1"}};
+
+ public:
+  CountingAux aux;
+  orchestrator::ControlAgent model;
+  apps::LockstepAgent pair;
+  sim::Cycle now = 0;
+  std::uint64_t sent = 0, lost = 0;
+};
+
+}  // namespace ktpu::test
