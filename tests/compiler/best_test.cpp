@@ -9,7 +9,7 @@
 
 #include "compiler/base/refusal.h"
 #include "tests/compiler/case.h"
-#include "tests/golden/vectors.h"
+#include "tests/support/vectors.h"
 #include "topologies/reader.h"
 
 namespace ktpu::test {

@@ -8,7 +8,7 @@
 
 #include "compiler/base/refusal.h"
 #include "tests/compiler/random_case.h"
-#include "tests/golden/vectors.h"
+#include "tests/support/vectors.h"
 
 namespace ktpu::test {
 namespace {

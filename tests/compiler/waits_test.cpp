@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "tests/compiler/case.h"
-#include "tests/golden/vectors.h"
+#include "tests/support/vectors.h"
 
 namespace ktpu::test {
 namespace {

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "tests/cost/measured.h"
+#include "tests/support/vectors.h"
 
 namespace ktpu::cost_test {
 namespace {
@@ -53,9 +54,9 @@ void expect_ranked(const std::vector<Measured>& rows) {
 }
 
 TEST(CostModel, RecordedProgramsAreNear) {
-  const char* folder = std::getenv("KTPU_VECTORS");
-  const std::string root = folder != nullptr ? folder : KTPU_SOURCE_DIR "/../shared/vectors";
-  if (!std::filesystem::exists(root)) GTEST_SKIP() << "no recorded files; set KTPU_VECTORS";
+  KTPU_NEEDS_VECTORS("compiler/live");
+  KTPU_NEEDS_VECTORS("programs");
+  const std::string root = test::vectors_folder().string();
   std::vector<Case> cases = live_cases(root + "/compiler/live");
   for (Case& c : program_cases(root + "/programs")) cases.push_back(std::move(c));
   const std::vector<Measured> rows = measure_all(cases);

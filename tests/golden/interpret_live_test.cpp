@@ -15,7 +15,7 @@
 #include "arch/program/image.h"
 #include "arch/program/tensor_layout.h"
 #include "compiler/interpret/interpreter.h"
-#include "tests/golden/vectors.h"
+#include "tests/support/vectors.h"
 
 namespace ktpu::test {
 namespace {
@@ -101,7 +101,8 @@ Agreement compare_with_model(const json& file) {
 
 TEST(InterpretLive, MemoryIsWhatTheSimulatorLeaves) {
   const auto files = vector_files("compiler/live");
-  if (files.empty()) GTEST_SKIP() << "no recorded kernels";
+  KTPU_NEEDS_VECTORS("compiler/live");
+  ASSERT_FALSE(files.empty());
   std::size_t number = 0, early = 0, compared = 0;
   for (const auto& path : files) {
     SCOPED_TRACE(path.string());
@@ -116,7 +117,8 @@ TEST(InterpretLive, MemoryIsWhatTheSimulatorLeaves) {
 
 TEST(InterpretLive, ReferenceRoundingGivesTheRecordedOutputs) {
   const auto files = vector_files("compiler/live");
-  if (files.empty()) GTEST_SKIP() << "no recorded kernels";
+  KTPU_NEEDS_VECTORS("compiler/live");
+  ASSERT_FALSE(files.empty());
   std::size_t kernels = 0, equal = 0;
   for (const auto& path : files) {
     SCOPED_TRACE(path.string());

@@ -10,7 +10,7 @@
 #include "apps/ktpu-check/rig.h"
 #include "apps/ktpu-check/sha256.h"
 #include "compiler/interpret/interpreter.h"
-#include "tests/golden/vectors.h"
+#include "tests/support/vectors.h"
 
 namespace ktpu::test {
 namespace {
@@ -102,7 +102,8 @@ void interpret_recorded(const json& file) {
 
 TEST(InterpretPrograms, MemoryIsWhatTheReferenceLeft) {
   const auto files = vector_files("programs");
-  if (files.empty()) GTEST_SKIP() << "no recorded programs";
+  KTPU_NEEDS_VECTORS("programs");
+  ASSERT_FALSE(files.empty());
   for (const auto& path : files) {
     SCOPED_TRACE(path.string());
     const json file = read_json(path);

@@ -15,19 +15,14 @@
 #include "apps/ktpu-check/sha256.h"
 #include "compiler/bytes/control_program.h"
 #include "compiler/bytes/dispatch.h"
+#include "tests/support/vectors.h"
 
 namespace ktpu::bytes {
 namespace {
 
 using nlohmann::json;
 
-std::filesystem::path live_folder() {
-  const char* from_environment = std::getenv("KTPU_VECTORS");
-  const std::filesystem::path vectors =
-      from_environment ? std::filesystem::path(from_environment)
-                       : std::filesystem::path(KTPU_SOURCE_DIR).parent_path() / "shared" / "vectors";
-  return vectors / "compiler" / "live";
-}
+std::filesystem::path live_folder() { return test::vectors_folder() / "compiler" / "live"; }
 
 arch::Coord coord(const json& list) { return {list.at(0), list.at(1)}; }
 
@@ -151,7 +146,7 @@ void check_kernel(const json& file, Counts& counts) {
 
 TEST(Compiler12, EveryRecordedRoundIsMadeAgain) {
   const std::filesystem::path folder = live_folder();
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "vectors not found: " << folder;
+  KTPU_NEEDS_VECTORS("compiler/live");
   Counts counts;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;

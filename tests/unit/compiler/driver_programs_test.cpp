@@ -12,19 +12,14 @@
 #include "arch/error.h"
 #include "compiler/driver/compile.h"
 #include "compiler/kernels/kernels.h"
+#include "tests/support/vectors.h"
 
 namespace ktpu::driver {
 namespace {
 
 using nlohmann::json;
 
-std::filesystem::path programs_folder() {
-  const char* from_environment = std::getenv("KTPU_VECTORS");
-  const std::filesystem::path vectors =
-      from_environment ? std::filesystem::path(from_environment)
-                       : std::filesystem::path(KTPU_SOURCE_DIR).parent_path() / "shared" / "vectors";
-  return vectors / "programs";
-}
+std::filesystem::path programs_folder() { return test::vectors_folder() / "programs"; }
 
 // The README's units, in the order the recorded compiler was given.
 Machine machine(const std::string& name) {
@@ -119,7 +114,7 @@ void check(const json& file) {
 }
 
 TEST(DriverPrograms, CompiledAgainTheyAreTheMeasuredRounds) {
-  if (!std::filesystem::exists(programs_folder())) GTEST_SKIP() << programs_folder();
+  KTPU_NEEDS_VECTORS("programs");
   unsigned files = 0;
   for (const char* folder : {"small", "mesh8"})
     for (const auto& entry : std::filesystem::recursive_directory_iterator(programs_folder() / folder)) {

@@ -12,6 +12,7 @@
 #include "compiler/base/refusal.h"
 #include "compiler/kernel_to_graph/lower.h"
 #include "compiler/kernels/kernels.h"
+#include "tests/support/vectors.h"
 
 namespace ktpu::kernels {
 namespace {
@@ -21,13 +22,7 @@ using kernel::Knobs;
 using kernel::Shape;
 using nlohmann::json;
 
-std::filesystem::path live_folder() {
-  const char* from_environment = std::getenv("KTPU_VECTORS");
-  const std::filesystem::path vectors =
-      from_environment ? std::filesystem::path(from_environment)
-                       : std::filesystem::path(KTPU_SOURCE_DIR).parent_path() / "shared" / "vectors";
-  return vectors / "compiler" / "live";
-}
+std::filesystem::path live_folder() { return test::vectors_folder() / "compiler" / "live"; }
 
 Knob knob(const json& value) {
   if (value.is_null()) return {};
@@ -169,7 +164,7 @@ void check(const json& file) {
 }
 
 TEST(KernelLive, ExtentsKnobsBuffersRefusals) {
-  if (!std::filesystem::exists(live_folder())) GTEST_SKIP() << live_folder();
+  KTPU_NEEDS_VECTORS("compiler/live");
   unsigned files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(live_folder())) {
     if (entry.path().extension() != ".json") continue;

@@ -14,19 +14,14 @@
 #include "compiler/kernels/kernels.h"
 #include "compiler/program_to_bytes/lower.h"
 #include "compiler/schedule_to_program/lower.h"
+#include "tests/support/vectors.h"
 
 namespace ktpu {
 namespace {
 
 using nlohmann::json;
 
-std::filesystem::path live_folder() {
-  const char* from_environment = std::getenv("KTPU_VECTORS");
-  const std::filesystem::path vectors =
-      from_environment ? std::filesystem::path(from_environment)
-                       : std::filesystem::path(KTPU_SOURCE_DIR).parent_path() / "shared" / "vectors";
-  return vectors / "compiler" / "live";
-}
+std::filesystem::path live_folder() { return test::vectors_folder() / "compiler" / "live"; }
 
 kernel::Knobs knobs_of(const json& object) {
   kernel::Knobs knobs;
@@ -110,7 +105,7 @@ bool check(const json& file, schedule::Policy policy) {
 }
 
 TEST(LevelsLive, KeepTheirRulesAndSayAllInTheirTexts) {
-  if (!std::filesystem::exists(live_folder())) GTEST_SKIP() << live_folder();
+  KTPU_NEEDS_VECTORS("compiler/live");
   unsigned through = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(live_folder())) {
     if (entry.path().extension() != ".json") continue;

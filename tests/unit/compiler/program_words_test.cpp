@@ -10,6 +10,7 @@
 #include "compiler/base/refusal.h"
 #include "compiler/schedule_to_program/lane_words.h"
 #include "compiler/schedule_to_program/limits.h"
+#include "tests/support/vectors.h"
 #include "tests/unit/compiler/recorded_case.h"
 
 namespace ktpu::recorded {
@@ -22,9 +23,7 @@ constexpr double kLog2E = 1.4426950408889634;
 
 class Recorded : public ::testing::Test {
  protected:
-  void SetUp() override {
-    if (!std::filesystem::exists(live_folder())) GTEST_SKIP() << "vectors not found: " << live_folder();
-  }
+  void SetUp() override { KTPU_NEEDS_VECTORS("compiler/live"); }
 };
 using Compiler17 = Recorded;
 using Compiler18 = Recorded;

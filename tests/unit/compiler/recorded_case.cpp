@@ -12,6 +12,7 @@
 #include "apps/check_formats/hex.h"
 #include "compiler/program_to_bytes/lower.h"
 #include "compiler/schedule_to_program/lower.h"
+#include "tests/support/vectors.h"
 
 namespace ktpu::recorded {
 
@@ -19,13 +20,7 @@ using nlohmann::json;
 using schedule::Leaf;
 using Value = Lanes::Value;
 
-std::filesystem::path live_folder() {
-  const char* from_environment = std::getenv("KTPU_VECTORS");
-  const std::filesystem::path vectors =
-      from_environment ? std::filesystem::path(from_environment)
-                       : std::filesystem::path(KTPU_SOURCE_DIR).parent_path() / "shared" / "vectors";
-  return vectors / "compiler" / "live";
-}
+std::filesystem::path live_folder() { return test::vectors_folder() / "compiler" / "live"; }
 
 json read(const std::string& name) {
   std::ifstream in(live_folder() / (name + ".json"));

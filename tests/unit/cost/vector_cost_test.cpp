@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/cost/vector_core.h"
+#include "tests/support/vectors.h"
 #include "tests/unit/cost/stub_mesh.h"
 
 namespace ktpu::cost {
@@ -77,10 +78,8 @@ TEST(VectorCost, ShortestKernelReportsFive) {
 }
 
 TEST(VectorCost, RecordedKernels) {
-  const char* folder = std::getenv("KTPU_VECTORS");
-  std::ifstream in(std::string(folder != nullptr ? folder : KTPU_SOURCE_DIR "/../shared/vectors") +
-                   "/vector/program.jsonl");
-  if (!in) GTEST_SKIP() << "no recorded files; set KTPU_VECTORS";
+  KTPU_NEEDS_VECTORS("vector/program.jsonl");
+  std::ifstream in(test::vectors_folder() / "vector/program.jsonl");
   std::string line;
   unsigned checked = 0;
   while (std::getline(in, line)) {

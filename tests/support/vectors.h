@@ -2,6 +2,8 @@
 // Recorded files of the folder that $KTPU_VECTORS names, or of ../shared/vectors beside the source tree.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -36,3 +38,13 @@ inline nlohmann::json read_json(const std::filesystem::path& path) {
 inline bool long_run() { return std::getenv("KTPU_LONG") != nullptr; }
 
 }  // namespace ktpu::test
+
+// Leaves a test out, in one line, where there are no recorded files at all. Where there are, a group that is
+// not among them is a failure: a test must not pass because its files have moved.
+#define KTPU_NEEDS_VECTORS(group)                                                  \
+  do {                                                                             \
+    if (!std::filesystem::exists(::ktpu::test::vectors_folder()))                  \
+      GTEST_SKIP() << "recorded files not found: set KTPU_VECTORS";                \
+    ASSERT_TRUE(std::filesystem::exists(::ktpu::test::vectors_folder() / (group))) \
+        << (::ktpu::test::vectors_folder() / (group)).string() << " is not there"; \
+  } while (false)
