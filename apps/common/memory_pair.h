@@ -18,14 +18,22 @@ class MemoryPair final : public platform::MemoryStand {
   // Throws UserError for what the RTL has not (rtl::MemoryTwin).
   MemoryPair(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram);
 
-  memory::MemoryAgent& model() override { return model_; }
+  memory::MemoryAgent* model() override { return &model_; }
+  sim::Unit& receiver() override { return model_; }
   memory::AuxWindow& window() override { return window_; }
   void set_client(memory::AgentClient& client) override;
   void bind_port(unsigned port, sim::FlitPort links) override;
   void bind_window(memory::WindowBus& bus) override;
+  bool has_staging() const override { return model_.config().staging != memory::StagingPlacement::kNone; }
+  void staging_read(std::uint64_t address, std::span<std::uint8_t> bytes) const override {
+    model_.staging()->read(address, bytes);
+  }
   void staging_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override {
     twin_.store(address, bytes);
   }
+  void set_probe(memory::MemoryProbe* probe) override { model_.set_probe(probe); }
+  const memory::MisuseLog& misuse() const override { return model_.misuse(); }
+  sim::Cycle last_dram_handshake() const override { return model_.last_dram_handshake(); }
   std::unique_ptr<sim::Unit> unit() override;
 
  private:

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "arch/error.h"
 #include "tlm/sim/lockstep.h"
@@ -15,6 +16,16 @@ namespace {
 rtl::DramSocket::Shown pins_of(const memory::DramOutputs& out) {
   return {out.ar_ready, out.aw_ready, out.w_ready, out.r_valid,
           out.b_valid,  out.r_id,     out.b_id,    out.r_data.words.data()};
+}
+
+// What the host shows.
+rtl::WindowSocket::Inputs host_side(const memory::WindowBus& bus) {
+  const auto address = [](const sim::Link<memory::WindowAddress>& link) {
+    return link.valid() ? rtl::WindowSocket::Address{true, link.data().addr, link.data().beats}
+                        : rtl::WindowSocket::Address{};
+  };
+  return {address(bus.aw), address(bus.ar), bus.w.valid() ? bus.w.data().data.data() : nullptr, bus.r.busy(),
+          bus.b.busy()};
 }
 
 [[noreturn]] void differ(const std::string& unit, sim::Cycle now, std::string port, std::string field,
@@ -41,6 +52,12 @@ void compare_address(const std::string& unit, sim::Cycle now, const char* port,
 
 }  // namespace
 
+void DramOfTwin::reset(sim::Cycle start) {
+  device_.reset(start);
+  next_ = start;
+  last_handshake_ = sim::kNever;
+}
+
 rtl::DramSocket::Shown DramOfTwin::shown(sim::Cycle) const { return pins_of(device_.out()); }
 
 void DramOfTwin::clock(sim::Cycle now, const Moves& moves) {
@@ -63,7 +80,88 @@ void DramOfTwin::clock(sim::Cycle now, const Moves& moves) {
   }
   in.r_taken = moves.r;
   in.b_taken = moves.b;
-  device_.clock(now, in);
+  if (in.ar != nullptr || in.aw != nullptr || in.w != nullptr || in.r_taken || in.b_taken) tell(now, in);
+  next_ = device_.clock(now, in);
+}
+
+void DramOfTwin::tell(sim::Cycle now, const memory::DramInputs& in) {
+  last_handshake_ = now;
+  const memory::DramOutputs& out = device_.out();
+  read_bursts_ += in.ar != nullptr;
+  write_bursts_ += in.aw != nullptr;
+  write_beats_ += in.w != nullptr;
+  read_beats_ += in.r_taken;
+  responses_ += in.b_taken;
+  if (in.w != nullptr) words_written_ += static_cast<unsigned>(std::popcount(in.w->lanes));
+  if (probe_ == nullptr) return;
+  if (in.ar != nullptr) probe_->on_read_address(now, *in.ar);
+  if (in.aw != nullptr) probe_->on_write_address(now, *in.aw);
+  if (in.w != nullptr) probe_->on_write_beat(now, *in.w);
+  if (in.r_taken) {
+    probe_->on_read_beat(now, out.r_id, out.r_last);
+    probe_->on_read_data(now, out.r_id, out.r_data);
+  }
+  if (in.b_taken) probe_->on_write_response(now, out.b_id);
+}
+
+std::vector<sim::Wait> DramOfTwin::waits(sim::Cycle now) const {
+  std::vector<sim::Wait> waits = device_.waits(now);
+  for (sim::Wait& wait : waits) wait.part = "dram";
+  return waits;
+}
+
+// Names and sentences as of the model's DRAM path, as far as the bus tells them.
+void DramOfTwin::visit(sim::Archive& archive) {
+  archive.scope("dram_path", [&] {
+    archive.counter("read_bursts", read_bursts_, "bursts", "read addresses accepted by the DRAM");
+    archive.counter("write_bursts", write_bursts_, "bursts", "write addresses accepted by the DRAM");
+    archive.counter("read_beats", read_beats_, "beats", "data beats read on the DRAM bus");
+    archive.counter("write_beats", write_beats_, "beats", "data beats written on the DRAM bus");
+    archive.counter("responses", responses_, "bursts", "write responses of the DRAM");
+    archive.counter("words_written", words_written_, "words", "32-byte words taken from requesters");
+  });
+  archive.scope("dram", [&] { device_.visit(archive); });
+}
+
+void ClientOfTwin::reset(sim::Cycle start) {
+  next_ = start;
+  client_.reset(start);
+}
+
+// Its flit waits for the port that shows it, as rtl::MemoryTwin tells it.
+std::vector<sim::Wait> ClientOfTwin::waits(sim::Cycle now) const {
+  std::vector<sim::Wait> waits = client_.waits(now);
+  for (sim::Wait& wait : waits)
+    if (wait.part == memory::kClientOutput) wait.on_part = "output";
+  return waits;
+}
+
+WindowOfTwin::WindowOfTwin(memory::WindowBus& bus, sim::Unit& agent) : bus_(bus) {
+  bus_.aw.bind_receiver(agent);
+  bus_.ar.bind_receiver(agent);
+  bus_.w.bind_receiver(agent);
+  bus_.r.bind_sender(agent);
+  bus_.b.bind_sender(agent);
+}
+
+void WindowOfTwin::drive(const Outputs& out) {
+  bus_.aw.set_busy(out.aw_busy);
+  bus_.ar.set_busy(out.ar_busy);
+  bus_.w.set_busy(out.w_busy);
+  if (out.b_valid)
+    bus_.b.offer(true);
+  else
+    bus_.b.withdraw();
+  if (out.r_valid)
+    bus_.r.offer({out.r, out.r_last});
+  else
+    bus_.r.withdraw();
+}
+
+rtl::WindowSocket::Inputs WindowOfTwin::clock(sim::Cycle, const Outputs&) {
+  if (bus_.r.valid()) bus_.r.sample_sent();
+  if (bus_.b.valid()) bus_.b.sample_sent();
+  return host_side(bus_);
 }
 
 void RecordedDram::reset(sim::Cycle start) {
@@ -170,11 +268,7 @@ rtl::WindowSocket::Inputs ComparedWindow::clock(sim::Cycle now, const Outputs& o
         differ(unit_, now, "window.r", fmt::format("data[{}:{}]", 64 * word + 63, 64 * word),
                fmt::format("{:#x}", bus_.r.data().data[word]), fmt::format("{:#x}", out.r[word]));
   }
-  const auto address = [](const sim::Link<memory::WindowAddress>& link) {
-    return link.valid() ? Address{true, link.data().addr, link.data().beats} : Address{};
-  };
-  return {address(bus_.aw), address(bus_.ar), bus_.w.valid() ? bus_.w.data().data.data() : nullptr,
-          bus_.r.busy(), bus_.b.busy()};
+  return host_side(bus_);
 }
 
 }  // namespace ktpu::apps

@@ -11,20 +11,68 @@
 #include "rtl_models/memory/memory_sockets.h"
 #include "tlm/memory/agent_client.h"
 #include "tlm/memory/dram_device.h"
+#include "tlm/memory/memory_probe.h"
 #include "tlm/memory/window_bus.h"
 
 namespace ktpu::apps {
 
-// A DRAM that is the twin's alone.
+// A DRAM that is the twin's alone, with what its bus tells: findings of the device, probe, counters.
 class DramOfTwin final : public rtl::DramSocket {
  public:
-  explicit DramOfTwin(memory::DramDevice& device) : device_(device) {}
-  void reset(sim::Cycle start) override { device_.reset(start); }
+  // `device` must outlive it.
+  explicit DramOfTwin(memory::DramDevice& device) : device_(device) { device_.set_misuse_log(&misuse_); }
+  void reset(sim::Cycle start) override;
   Shown shown(sim::Cycle now) const override;
   void clock(sim::Cycle now, const Moves& moves) override;
+  bool resting() const override { return next_ == sim::kNever; }
+  std::vector<sim::Wait> waits(sim::Cycle now) const override;
+  void visit(sim::Archive& archive) override;
+
+  void set_probe(memory::MemoryProbe* probe) { probe_ = probe; }
+  const memory::MisuseLog& misuse() const { return misuse_; }
+  sim::Cycle last_handshake() const { return last_handshake_; }  // kNever before the first
 
  private:
+  void tell(sim::Cycle now, const memory::DramInputs& in);
+
   memory::DramDevice& device_;
+  memory::MisuseLog misuse_;
+  memory::MemoryProbe* probe_ = nullptr;
+  sim::Cycle next_ = 0;  // what the device's last clock() answered
+  sim::Cycle last_handshake_ = sim::kNever;
+  std::uint64_t read_bursts_ = 0, write_bursts_ = 0, read_beats_ = 0, write_beats_ = 0, responses_ = 0,
+                words_written_ = 0;
+};
+
+// A control agent, of whatever kind, that is the twin's alone.
+class ClientOfTwin final : public rtl::ClientSocket {
+ public:
+  explicit ClientOfTwin(memory::AgentClient& client) : client_(client) {}
+  void reset(sim::Cycle start) override;
+  void drive(sim::Cycle now) override { client_.drive(now); }
+  const arch::Flit* out() const override { return client_.out(); }
+  bool offer(sim::Cycle now, const arch::Flit& flit) override { return client_.offer(now, flit); }
+  void clock(sim::Cycle now, bool out_taken) override { next_ = client_.clock(now, out_taken); }
+  bool resting() const override { return next_ == sim::kNever; }
+  std::vector<sim::Wait> waits(sim::Cycle now) const override;
+  void sync(sim::Cycle now) override { client_.sync(now); }
+  void visit(sim::Archive& archive) override { client_.visit(archive); }
+
+ private:
+  memory::AgentClient& client_;
+  sim::Cycle next_ = 0;  // what its last clock() answered
+};
+
+// A host's memory window whose answers are the twin's.
+class WindowOfTwin final : public rtl::WindowSocket {
+ public:
+  // `agent`: the unit that the wires end at.
+  WindowOfTwin(memory::WindowBus& bus, sim::Unit& agent);
+  void drive(const Outputs& out) override;
+  Inputs clock(sim::Cycle now, const Outputs& out) override;
+
+ private:
+  memory::WindowBus& bus_;
 };
 
 // Stands between the model and its DRAM, and keeps what happened in the last cycle.

@@ -4,6 +4,7 @@
 #ifdef KTPU_HAVE_RTL
 #include "apps/common/agent_sockets.h"
 #include "apps/common/engine_sockets.h"
+#include "apps/common/memory_of_twin.h"
 #include "apps/common/memory_pair.h"
 #include "rtl_models/cluster/cluster_twin.h"
 #include "rtl_models/router/router_twin.h"
@@ -61,6 +62,11 @@ std::unique_ptr<sim::Unit> lockstep_vector(const platform::EndpointContext& cont
   return std::make_unique<sim::Lockstep>(context.name, std::move(shadows), std::move(model), std::move(twin));
 }
 
+std::unique_ptr<platform::MemoryStand> rtl_memory(std::string name, const memory::MemoryAgentConfig& config,
+                                                  memory::DramDevice& dram) {
+  return std::make_unique<MemoryOfTwin>(std::move(name), config, dram);
+}
+
 std::unique_ptr<platform::MemoryStand> lockstep_memory(std::string name,
                                                        const memory::MemoryAgentConfig& config,
                                                        memory::DramDevice& dram) {
@@ -107,6 +113,7 @@ void register_units(platform::Registry& registry) {
   registry.add_command_engine(topo::Impl::kLockstep, lockstep_engine_unit);
   registry.add_endpoint(topo::Kind::kVectorCore, topo::Impl::kRtl, rtl_vector);
   registry.add_endpoint(topo::Kind::kVectorCore, topo::Impl::kLockstep, lockstep_vector);
+  registry.add_memory(topo::Impl::kRtl, rtl_memory);
   registry.add_memory(topo::Impl::kLockstep, lockstep_memory);
 #endif
 }

@@ -6,9 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "arch/flit.h"
+#include "tlm/sim/archive.h"
 #include "tlm/sim/cycle.h"
+#include "tlm/sim/unit.h"
 
 namespace ktpu::rtl {
 
@@ -45,6 +48,10 @@ class DramSocket {
   virtual Shown shown(sim::Cycle now) const = 0;
   // Once in every cycle, after shown() of the same cycle.
   virtual void clock(sim::Cycle now, const Moves& moves) = 0;
+  // Of the memory as a part of the twin's unit; what belongs to another unit (lock-step) says nothing.
+  virtual bool resting() const { return true; }  // nothing changes any more unless something comes
+  virtual std::vector<sim::Wait> waits(sim::Cycle /*now*/) const { return {}; }
+  virtual void visit(sim::Archive& /*archive*/) {}
 };
 
 // The control agent, which shares the ports' coordinates (memory.md section 2).
@@ -65,6 +72,11 @@ class ClientSocket {
     std::uint64_t data = 0;
   };
   virtual std::span<const RegisterWrite> writes(sim::Cycle /*now*/) const { return {}; }
+  // Of the control agent as a part of the twin's unit, as in DramSocket.
+  virtual bool resting() const { return true; }
+  virtual std::vector<sim::Wait> waits(sim::Cycle /*now*/) const { return {}; }
+  virtual void sync(sim::Cycle /*now*/) {}
+  virtual void visit(sim::Archive& /*archive*/) {}
 };
 
 // The host's memory window (memory.md section 8).

@@ -67,6 +67,7 @@ class MemoryTwinOf final : public sim::Unit {
   std::uint64_t aux_stat() const;
   // The back door into the staging memory, between cycles.
   void store(std::uint64_t address, std::span<const std::uint8_t> bytes);
+  void load(std::uint64_t address, std::span<std::uint8_t> bytes) const;
   // Nothing queued, in flight or unfinished.
   bool resting() const override;
 
@@ -79,6 +80,7 @@ class MemoryTwinOf final : public sim::Unit {
   sim::Cycle clock(sim::Cycle now) override;
   bool free_running() const override { return true; }
   void visit(sim::Archive& archive) override;
+  void sync(sim::Cycle now) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
   // Waves of the inside of the RTL (rtl_models/twin.h).
@@ -88,6 +90,7 @@ class MemoryTwinOf final : public sim::Unit {
   static constexpr unsigned kMaxPorts = 4;
 
   void show_inputs();
+  std::uint8_t* staged_byte(std::uint64_t address) const;
   WindowSocket::Outputs window_outputs() const;
   void clock_window(sim::Cycle now);
 
@@ -96,6 +99,11 @@ class MemoryTwinOf final : public sim::Unit {
   ClientSocket* client_ = nullptr;
   WindowSocket* window_ = nullptr;
   std::array<sim::FlitPort, kMaxPorts> ports_{};
+  // What the ports' wires tell, by type.
+  struct Traffic {
+    std::array<std::uint64_t, 16> in{}, out{};
+  };
+  std::array<Traffic, kMaxPorts> traffic_{};
   std::uint32_t in_valid_ = 0;  // mirror of the input links' valid
   std::uint64_t lost_ = 0;      // flits for a control agent that was full or absent
   unsigned writes_ = 0;         // register writes of the cycle

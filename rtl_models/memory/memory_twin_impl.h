@@ -79,19 +79,27 @@ std::uint64_t MemoryTwinOf<V>::aux_stat() const {
 }
 
 template <class V>
-void MemoryTwinOf<V>::store(std::uint64_t address, std::span<const std::uint8_t> bytes) {
+std::uint8_t* MemoryTwinOf<V>::staged_byte(std::uint64_t address) const {
   auto& words = twin_->pins().rootp->ktpu_memory__DOT__u_path__DOT__u_staging__DOT__mem;
   constexpr std::size_t kWords = sizeof words / arch::kWordBytes;
-  for (const std::uint8_t byte : bytes) {
-    auto* word = reinterpret_cast<std::uint8_t*>(&words[address / arch::kWordBytes % kWords][0]);
-    word[address % arch::kWordBytes] = byte;
-    ++address;
-  }
+  auto* word = reinterpret_cast<std::uint8_t*>(&words[address / arch::kWordBytes % kWords][0]);
+  return word + address % arch::kWordBytes;
+}
+
+template <class V>
+void MemoryTwinOf<V>::store(std::uint64_t address, std::span<const std::uint8_t> bytes) {
+  for (const std::uint8_t byte : bytes) *staged_byte(address++) = byte;
+}
+
+template <class V>
+void MemoryTwinOf<V>::load(std::uint64_t address, std::span<std::uint8_t> bytes) const {
+  for (std::uint8_t& byte : bytes) byte = *staged_byte(address++);
 }
 
 template <class V>
 bool MemoryTwinOf<V>::resting() const {
-  return twin_->pins().resting_o && in_valid_ == 0;
+  return twin_->pins().resting_o && in_valid_ == 0 && dram_.resting() &&
+         (client_ == nullptr || client_->resting());
 }
 
 template <class V>
@@ -213,7 +221,8 @@ sim::Cycle MemoryTwinOf<V>::clock(sim::Cycle now) {
   std::uint32_t busy = 0;
   for (unsigned p = 0; p < place_.ports.size(); ++p) {
     sim::FlitLink* link = ports_[p].out;
-    if (link->valid()) link->sample_sent();
+    if (link->valid() && link->sample_sent()) ++traffic_[p].out[link->data().type_code()];
+    if (const sim::FlitLink* in = ports_[p].in; in->transfers()) ++traffic_[p].in[in->data().type_code()];
     busy |= static_cast<std::uint32_t>(link->busy()) << p;
   }
   pins.out_busy_i = static_cast<std::uint8_t>(busy);
@@ -259,14 +268,31 @@ sim::Cycle MemoryTwinOf<V>::clock(sim::Cycle now) {
 }
 
 template <class V>
-std::vector<sim::Wait> MemoryTwinOf<V>::waits(sim::Cycle) const {
+std::vector<sim::Wait> MemoryTwinOf<V>::waits(sim::Cycle now) const {
   std::vector<sim::Wait> waits;
-  for (const sim::FlitPort& port : ports_)
-    if (port.out != nullptr && port.out->valid() && port.out->busy())
-      waits.push_back({fmt::format("a flit for ({},{}) on {} to be taken", port.out->data().dst_x(),
-                                   port.out->data().dst_y(), port.out->name()),
-                       port.out->receiver()});
+  for (unsigned p = 0; p < place_.ports.size(); ++p) {
+    const sim::FlitLink* out = ports_[p].out;
+    if (!out->valid() || !out->busy()) continue;
+    waits.push_back(
+        {.what = fmt::format("port {} at ({},{}): its {} flit for ({},{}) to be taken", p, place_.ports[p].x,
+                             place_.ports[p].y, arch::flit_type_name(out->data().type_code()),
+                             out->data().dst_x(), out->data().dst_y()),
+         .part = "output",
+         .kind = "output",
+         .over = out});
+  }
+  for (sim::Wait& wait : dram_.waits(now)) waits.push_back(std::move(wait));
+  if (client_ != nullptr)
+    for (sim::Wait& wait : client_->waits(now)) waits.push_back(std::move(wait));
+  if (waits.empty() && !twin_->pins().resting_o)
+    waits.push_back({.what = "it is not done; its RTL does not tell with what (impl model or lockstep does)",
+                     .kind = "rtl"});
   return waits;
+}
+
+template <class V>
+void MemoryTwinOf<V>::sync(sim::Cycle now) {
+  if (client_ != nullptr) client_->sync(now);
 }
 
 template <class V>
@@ -277,8 +303,21 @@ void MemoryTwinOf<V>::open_waves(const std::string& path) {
 template <class V>
 void MemoryTwinOf<V>::visit(sim::Archive& archive) {
   archive.unreachable("state inside the RTL twin");
+  for (unsigned p = 0; p < place_.ports.size(); ++p) {
+    archive.scope(fmt::format("port{}", p), [&] {
+      for (unsigned type = 0; type < 16; ++type) {
+        const auto kind = arch::flit_type_name(type);
+        archive.counter(fmt::format("flits_in.{}", kind), traffic_[p].in[type], "flits",
+                        "flits of this type accepted from the mesh");
+        archive.counter(fmt::format("flits_out.{}", kind), traffic_[p].out[type], "flits",
+                        "flits of this type sent into the mesh, the control agent's included");
+      }
+    });
+  }
   archive.counter("lost", lost_, "flits",
                   "flits accepted for the control agent and dropped because it was full");
+  dram_.visit(archive);
+  if (client_ != nullptr) archive.scope("agent", [&] { client_->visit(archive); });
 }
 
 }  // namespace ktpu::rtl

@@ -469,12 +469,6 @@ void MemoryAgent::visit(sim::Archive& archive) {
   misuse_.visit(archive);
 }
 
-unsigned MemoryAgent::port_fed_by(const sim::LinkBase& link) const {
-  unsigned p = 0;
-  while (p < attachments_.size() && attachments_[p].links.in != &link) ++p;
-  return p;
-}
-
 std::string MemoryAgent::port_part(unsigned port, std::string_view part) {
   return fmt::format("port {} {}", port, part);
 }

@@ -98,10 +98,8 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   void sync(sim::Cycle now) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
   std::uint64_t progress() const override;
-  // How waits() names a part of a port, and the port whose flits come over `link`; config().ports.size() if
-  // none.
+  // How waits() names a part of a port.
   static std::string port_part(unsigned port, std::string_view part);
-  unsigned port_fed_by(const sim::LinkBase& link) const;
   // Flits taken at `port` that were sent to another place.
   const noc::Misaddressed& misaddressed(unsigned port) const { return attachments_[port].misaddressed; }
 

@@ -8,17 +8,18 @@ namespace ktpu::platform {
 
 namespace {
 
-// The staging memory that serves `address` (with one in every port: the first port's), null if there is none.
-const memory::SparseMemory* staging_of(const MeshSystem& mesh, std::uint64_t address) {
-  if (mesh.memory_agent == nullptr || !memory::is_staged(address, mesh.description->id)) return nullptr;
-  return mesh.memory_agent->staging();
+// Whether staging memory serves `address`.
+bool is_staged(const MeshSystem& mesh, std::uint64_t address) {
+  if (!memory::is_staged(address, mesh.description->id)) return false;
+  if (mesh.memory_stand != nullptr) return mesh.memory_stand->has_staging();
+  return mesh.memory_agent != nullptr && mesh.memory_agent->staging() != nullptr;
 }
 
 void require(const MeshSystem& mesh, std::uint64_t address, std::uint64_t bytes, const char* what) {
   if (mesh.memory == nullptr)
     throw arch::UserError::make("{} at 0x{:x}: the machine has no DRAM", what, address);
   if (arch::address::in_aperture(address)) {
-    if (staging_of(mesh, address) == nullptr)
+    if (!is_staged(mesh, address))
       throw arch::UserError::make(
           "{} at 0x{:x}: nothing is behind aperture {:#x} of mesh {}. Staging memory is aperture 0 of the "
           "mesh's "
@@ -42,7 +43,7 @@ void require(const MeshSystem& mesh, std::uint64_t address, std::uint64_t bytes,
 // Stores without a check. With a staging memory in every port, all of them get the bytes.
 void put(MeshSystem& mesh, std::uint64_t address, std::span<const std::uint8_t> bytes) {
   if (!arch::address::in_aperture(address)) return mesh.memory->write(address, bytes);
-  const std::size_t ports = mesh.description->ports.size();
+  const std::size_t ports = mesh.memory_agent == nullptr ? 0 : mesh.description->ports.size();
   memory::SparseMemory* before = nullptr;
   for (unsigned p = 0; p < ports; ++p) {
     memory::SparseMemory* store = mesh.memory_agent->staging(p);
@@ -63,8 +64,12 @@ void load_image(MeshSystem& mesh, const arch::MemoryImage& image) {
 std::vector<std::uint8_t> read_memory(const MeshSystem& mesh, std::uint64_t address, std::uint64_t bytes) {
   require(mesh, address, bytes, "read");
   std::vector<std::uint8_t> out(bytes);
-  const memory::SparseMemory* staging = staging_of(mesh, address);
-  (staging != nullptr ? *staging : *mesh.memory).read(address, out);
+  if (!is_staged(mesh, address))
+    mesh.memory->read(address, out);
+  else if (mesh.memory_agent != nullptr)
+    mesh.memory_agent->staging()->read(address, out);  // with one in every port: the first port's
+  else
+    mesh.memory_stand->staging_read(address, out);
   return out;
 }
 

@@ -116,8 +116,8 @@ Found aperture_dropped(const Scene& scene) {
     const MatmulCluster* unit = cluster_of(scene, edge);
     if (unit == nullptr) return false;
     for (const MeshSystem& mesh : scene.system.meshes()) {
-      if (mesh.memory_agent == nullptr || mesh.endpoint_at(unit->params().at) != unit) continue;
-      const auto& kept = mesh.memory_agent->misuse().kept();
+      if (!mesh.has_memory() || mesh.endpoint_at(unit->params().at) != unit) continue;
+      const auto& kept = mesh.memory_misuse().kept();
       return std::any_of(kept.begin(), kept.end(), [&](const memory::Misuse& m) {
         return m.kind == memory::MisuseKind::kDroppedAperture && m.requester == unit->params().at;
       });

@@ -20,7 +20,7 @@ template <typename F>
 Found of_agents(const Scene& scene, F&& f) {
   Found found;
   for (const MeshSystem& mesh : scene.system.meshes())
-    if (mesh.control_agent != nullptr && mesh.memory_agent != nullptr) f(mesh, *mesh.control_agent, found);
+    if (mesh.control_agent != nullptr && mesh.memory_unit != nullptr) f(mesh, *mesh.control_agent, found);
   return found;
 }
 
@@ -30,7 +30,7 @@ Found of_dispatchers(const Scene& scene, bool seeded) {
     const DispatchLedger& ledger = agent.ledger();
     if (!d.run || d.credit != 0 || (ledger.seeds != 0) != seeded) return;
     // Instructions under way may still return some: then whatever they wait for is the cause.
-    const std::size_t node = scene.graph.find(mesh.memory_agent, "dispatcher");
+    const std::size_t node = scene.graph.find(mesh.memory_unit, "dispatcher");
     if (node == WaitGraph::kNobody) return;
     for (const std::size_t e : scene.graph.nodes()[node].out)
       if (scene.graph.edges()[e].kind == "credit") return;
@@ -49,9 +49,9 @@ Found of_events(const Scene& scene, DispatchLedger::Event DispatchLedger::*event
   return of_agents(scene, [&](const MeshSystem& mesh, const orchestrator::ControlAgent& agent, Found& found) {
     const DispatchLedger::Event& e = agent.ledger().*event;
     if (e.count == 0) return;
-    found.push_back({fmt::format("{} {}", mesh.memory_agent->name(), part),
+    found.push_back({fmt::format("{} {}", mesh.memory_unit->name(), part),
                      fmt::format("{}x {}, first in cycle {}", e.count, what, e.first), e.first,
-                     scene.graph.find(mesh.memory_agent, part)});
+                     scene.graph.find(mesh.memory_unit, part)});
   });
 }
 
@@ -88,7 +88,7 @@ Found of_misaddressed(const Scene& scene, Place place) {
     if (mesh.memory_agent != nullptr)
       for (unsigned p = 0; p < mesh.description->ports.size(); ++p)
         look(mesh.memory_agent->misaddressed(p),
-             memory::MemoryAgent::port_part(p, "of ") + mesh.memory_agent->name());
+             memory::MemoryAgent::port_part(p, "of ") + mesh.memory_unit->name());
     for (const sim::Unit* unit : mesh.routers) {
       if (const auto* view = dynamic_cast<const noc::RouterBank::View*>(unit))
         look(view->misaddressed(), unit->name());
@@ -176,7 +176,7 @@ Found instruction_to_port(const Scene& scene) {
     for (const arch::Coord port : mesh.description->ports)
       if (const std::uint32_t sent = agent.ledger().sent[port.node_byte()]; sent != 0)
         found.push_back(
-            {mesh.memory_agent->name(),
+            {mesh.memory_unit->name(),
              fmt::format("{} instructions were sent to the memory port at ({},{})", sent, port.x, port.y),
              sim::kNever, WaitGraph::kNobody});
   });

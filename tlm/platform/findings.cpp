@@ -68,7 +68,7 @@ void of_endpoint(const noc::EndpointReports& reports, const std::string& where, 
 
 void of_agent(const System& system, const MeshSystem& mesh, std::vector<Finding>& out) {
   if (mesh.control_agent == nullptr) return;
-  of_endpoint(*mesh.control_agent, mesh.memory_agent->name() + ".agent", out);
+  of_endpoint(*mesh.control_agent, mesh.memory_unit->name() + ".agent", out);
   const std::size_t begin = out.size();
   for (const auto& fault : mesh.control_agent->faults()) {
     std::string where = node_text(system, *mesh.description, fault.node);
@@ -87,9 +87,9 @@ void of_agent(const System& system, const MeshSystem& mesh, std::vector<Finding>
 }
 
 void of_memory(const System& system, const MeshSystem& mesh, std::vector<Finding>& out) {
-  if (mesh.memory_agent == nullptr) return;
+  if (!mesh.has_memory()) return;
   of_log(
-      mesh.memory_agent->misuse(),
+      mesh.memory_misuse(),
       [&](const memory::Misuse& m) {
         const bool by_host =
             m.kind == memory::MisuseKind::kLoadLanding || m.kind == memory::MisuseKind::kOutputLanding;
@@ -98,7 +98,7 @@ void of_memory(const System& system, const MeshSystem& mesh, std::vector<Finding
                        (by_host ? "host against the write of " : "request of ") + node);
       },
       out);
-  of_quirks(mesh.memory_agent->quirk_hits(), mesh.memory_agent->name(), out);
+  if (mesh.memory_agent != nullptr) of_quirks(mesh.memory_agent->quirk_hits(), mesh.memory_unit->name(), out);
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ void WaitGraph::add_polls(const System& system) {
   if (const std::size_t host = system.host() == nullptr ? kNobody : find(system.host(), "");
       host != kNobody && polls_.empty())
     for (const MeshSystem& mesh : system.meshes())
-      if (waits(mesh.memory_agent, "host window"))
-        edges_[nodes_[host].out.front()].to = node(mesh.memory_agent, "host window");
+      if (waits(mesh.memory_unit, "host window"))
+        edges_[nodes_[host].out.front()].to = node(mesh.memory_unit, "host window");
   for (const MeshSystem& mesh : system.meshes()) {
     if (mesh.command_engine == nullptr) continue;
     auto poll = mesh.command_engine->pending_poll();
@@ -50,7 +50,7 @@ void WaitGraph::add_poll(const System&, const MeshSystem& mesh, std::size_t from
                          const orchestrator::PendingPoll& poll) {
   if (mesh.control_agent == nullptr || nodes_[from].out.empty()) return;
   const orchestrator::DispatchLedger& ledger = mesh.control_agent->ledger();
-  const sim::Unit* agent = mesh.memory_agent;
+  const sim::Unit* agent = mesh.memory_unit;
   std::vector<std::pair<std::size_t, std::string>> ends;
   const auto on_dispatcher = [&] {
     if (waits(agent, "dispatcher"))

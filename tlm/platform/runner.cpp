@@ -89,7 +89,7 @@ Runner::Runner(System& system, const arch::Program* program, const RunLimits& li
       activity_(system) {
   for (MeshSystem& mesh : system.meshes()) {
     if (mesh.control_agent != nullptr) mesh.control_agent->set_probe(monitor_.get());
-    if (mesh.memory_agent != nullptr) mesh.memory_agent->set_probe(monitor_.get());
+    if (mesh.has_memory()) mesh.set_memory_probe(monitor_.get());
   }
   next_check_ = system.timeline().now() + std::max<sim::Cycle>(1, limits_.watchdog / kChecksPerWatchdog);
   if (program == nullptr) return;
@@ -123,7 +123,7 @@ Runner::Runner(System& system, const arch::Program* program, const RunLimits& li
 Runner::~Runner() {
   for (MeshSystem& mesh : system_.meshes()) {
     if (mesh.control_agent != nullptr) mesh.control_agent->set_probe(nullptr);
-    if (mesh.memory_agent != nullptr) mesh.memory_agent->set_probe(nullptr);
+    if (mesh.has_memory()) mesh.set_memory_probe(nullptr);
   }
   if (system_.host() != nullptr) system_.host()->set_script(nullptr);
 }
@@ -134,11 +134,11 @@ void Runner::set_script_probe(orchestrator::ScriptProbe* probe) {
 void Runner::set_agent_probe(orchestrator::AgentProbe* probe) { monitor_->agent = probe; }
 void Runner::watch_memory(std::size_t mesh, std::vector<MemoryWatch::Range> ranges, MemoryWatch::Sink sink) {
   MeshSystem& target = system_.mesh(mesh);
-  if (target.memory_agent == nullptr) throw arch::UserError("this mesh has no memory to watch");
+  if (!target.has_memory()) throw arch::UserError("this mesh has no memory to watch");
   watches_.resize(system_.meshes().size());
   watches_[mesh] =
       std::make_unique<MemoryWatch>(system_, target, std::move(ranges), monitor_.get(), std::move(sink));
-  target.memory_agent->set_probe(watches_[mesh].get());
+  target.set_memory_probe(watches_[mesh].get());
 }
 
 // What the host does in no time between two transactions.

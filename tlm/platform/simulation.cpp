@@ -129,7 +129,7 @@ void Simulation::tick() {
     for (TlmDram* dram : drams_)
       if (dram->take_answered())
         for (const MeshSystem& mesh : system_.meshes())
-          if (mesh.memory_agent != nullptr) system_.engine().wake_at(*mesh.memory_agent, timeline.now());
+          if (mesh.memory_unit != nullptr) system_.engine().wake_at(*mesh.memory_unit, timeline.now());
     const sim::Cycle until = horizon(cycle_of_now());
     bool over = false;
     if (drams_.empty() && external_.empty()) {

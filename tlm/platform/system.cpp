@@ -13,6 +13,22 @@ sim::Unit* MeshSystem::endpoint_at(arch::Coord at) const {
   return nullptr;
 }
 
+void MeshSystem::set_memory_probe(memory::MemoryProbe* probe) {
+  if (memory_stand != nullptr)
+    memory_stand->set_probe(probe);
+  else
+    memory_agent->set_probe(probe);
+}
+
+const memory::MisuseLog& MeshSystem::memory_misuse() const {
+  return memory_stand != nullptr ? memory_stand->misuse() : memory_agent->misuse();
+}
+
+sim::Cycle MeshSystem::last_dram_handshake() const {
+  if (memory_stand != nullptr) return memory_stand->last_dram_handshake();
+  return memory_agent != nullptr ? memory_agent->last_dram_handshake() : sim::kNever;
+}
+
 System::System(topo::Machine machine, const Registry& registry, const DramFactory& dram)
     : machine_(std::move(machine)) {
   timeline_.add(machine_.clocks.front().name, machine_.clocks.front().hertz(), engine_);
@@ -49,15 +65,13 @@ std::string_view System::source_of(const sim::Unit& unit) const {
 sim::Cycle System::last_dram_handshake() const {
   sim::Cycle last = 0;
   for (const MeshSystem& mesh : meshes_)
-    if (mesh.memory_agent != nullptr && mesh.memory_agent->last_dram_handshake() != sim::kNever)
-      last = std::max(last, mesh.memory_agent->last_dram_handshake());
+    if (mesh.last_dram_handshake() != sim::kNever) last = std::max(last, mesh.last_dram_handshake());
   return last;
 }
 
 bool System::any_dram_handshake() const {
-  return std::any_of(meshes_.begin(), meshes_.end(), [](const MeshSystem& mesh) {
-    return mesh.memory_agent != nullptr && mesh.memory_agent->last_dram_handshake() != sim::kNever;
-  });
+  return std::any_of(meshes_.begin(), meshes_.end(),
+                     [](const MeshSystem& mesh) { return mesh.last_dram_handshake() != sim::kNever; });
 }
 
 std::uint64_t System::progress() const {

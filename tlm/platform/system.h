@@ -29,7 +29,8 @@ struct MeshSystem {
   const topo::Mesh* description = nullptr;
   std::unique_ptr<memory::SparseMemory> memory;
   std::unique_ptr<memory::DramDevice> dram;
-  memory::MemoryAgent* memory_agent = nullptr;
+  sim::Unit* memory_unit = nullptr;                              // the memory agent, whichever it is
+  memory::MemoryAgent* memory_agent = nullptr;                   // null if its RTL stands alone
   std::unique_ptr<MemoryStand> memory_stand;                     // null: the model stands alone
   std::unique_ptr<orchestrator::ControlAgent> control_agent;     // null if its RTL stands alone
   std::unique_ptr<memory::AgentClient> agent_twin;               // impl rtl or lockstep of it
@@ -44,6 +45,11 @@ struct MeshSystem {
   std::vector<noc::StagingAdapter*> adapters;  // parallel to description->nodes; those without: null
 
   sim::Unit* endpoint_at(arch::Coord at) const;
+  bool has_memory() const { return memory_agent != nullptr || memory_stand != nullptr; }
+  // Of a mesh with memory.
+  void set_memory_probe(memory::MemoryProbe* probe);
+  const memory::MisuseLog& memory_misuse() const;
+  sim::Cycle last_dram_handshake() const;  // kNever: none yet, or no memory
 };
 
 class System : public orchestrator::QuietSource {

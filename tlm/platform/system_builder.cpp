@@ -180,7 +180,8 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
         unit != nullptr && out.memory_agent != nullptr)
       unit->set_write_observer(&out.memory_agent->landing());
   }
-  if (out.memory_stand != nullptr) add(out.memory_stand->unit(), topo::impl_name(memory_impl(machine, mesh)));
+  if (out.memory_stand != nullptr)
+    out.memory_unit = add(out.memory_stand->unit(), topo::impl_name(memory_impl(machine, mesh)));
 }
 
 void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
@@ -234,10 +235,11 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
           "there, or choose impl: model",
           node, topo::impl_name(impl), mesh.id, system_.machine_.clocks[dram.clock].name);
     out.memory_stand = factory(prefix(mesh) + "memory", config, *out.dram);
-    out.memory_agent = &out.memory_stand->model();
+    out.memory_agent = out.memory_stand->model();
   } else {
     out.memory_agent =
         add(std::make_unique<memory::MemoryAgent>(prefix(mesh) + "memory", std::move(config), *out.dram));
+    out.memory_unit = out.memory_agent;
   }
   if (dram.clock != 0)
     for (auto& unit : out.memory_agent->put_dram_on(system_.timeline_.clocks()[dram.clock].from_base))
@@ -278,12 +280,13 @@ void SystemBuilder::build_agent(const topo::Mesh& mesh, MeshSystem& out) {
     return bus;
   };
   out.host_bus = make_bus("agent.host_bus");
-  out.host_bus->beat.bind_receiver(*out.memory_agent);
+  sim::Unit& agent_unit = out.memory_stand != nullptr ? out.memory_stand->receiver() : *out.memory_agent;
+  out.host_bus->beat.bind_receiver(agent_unit);
   buses.push_back(out.host_bus.get());
   if (system_.machine_.host.kind == topo::HostKind::kCommandEngine) {
     out.engine_slave_bus = make_bus("engine.host_bus");
     out.engine_master_bus = make_bus("agent.engine_bus");
-    out.engine_master_bus->beat.bind_receiver(*out.memory_agent);
+    out.engine_master_bus->beat.bind_receiver(agent_unit);
     buses.push_back(out.engine_master_bus.get());
     build_engine(mesh, out);
   }
@@ -339,7 +342,7 @@ void SystemBuilder::build_host() {
   if (buses.empty()) return;
   std::vector<memory::WindowBus*> windows;
   for (MeshSystem& mesh : system_.meshes_) {
-    if (mesh.memory_agent == nullptr) continue;
+    if (!mesh.has_memory()) continue;
     auto bus = std::make_unique<memory::WindowBus>(prefix(*mesh.description) + "memory.window");
     for (sim::LinkBase* link : {static_cast<sim::LinkBase*>(&bus->aw), static_cast<sim::LinkBase*>(&bus->ar),
                                 static_cast<sim::LinkBase*>(&bus->w), static_cast<sim::LinkBase*>(&bus->r),

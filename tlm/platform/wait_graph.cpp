@@ -19,7 +19,7 @@ const MeshSystem* mesh_of(const System& system, const sim::Unit* unit) {
     const auto has = [unit](const auto& list) {
       return std::find(list.begin(), list.end(), unit) != list.end();
     };
-    if (unit == mesh.memory_agent || unit == mesh.engine_unit || has(mesh.endpoints) || has(mesh.routers) ||
+    if (unit == mesh.memory_unit || unit == mesh.engine_unit || has(mesh.endpoints) || has(mesh.routers) ||
         has(mesh.adapters))
       return &mesh;
   }
@@ -29,6 +29,11 @@ const MeshSystem* mesh_of(const System& system, const sim::Unit* unit) {
 }  // namespace
 
 WaitGraph::WaitGraph(const System& system) {
+  for (const sim::Timeline::Clock& clock : system.timeline().clocks())
+    for (const sim::Unit* unit : clock.engine->units())
+      for (const sim::Unit* part : unit->parts()) whole_[part] = unit;
+  for (const MeshSystem& mesh : system.meshes())
+    if (mesh.memory_agent != nullptr) told_by_part_.insert(mesh.memory_unit);
   map_links(system);
   add_units(system);
   add_links(system);
@@ -77,6 +82,10 @@ void WaitGraph::map_links(const System& system) {
       if (const sim::Unit* unit = router_at(router); unit != nullptr && found != nullptr)
         inputs_[found] = {unit, input_of(side)};
     };
+    for (unsigned p = 0; p < description.ports.size(); ++p)
+      if (const topo::Node* n = description.node_at(description.ports[p]); n != nullptr)
+        if (const auto* link = system.link(topo::node_id(system.machine(), description, *n) + ".in"))
+          inputs_[link] = {mesh.memory_unit, memory::MemoryAgent::port_part(p, "input")};
     for (const topo::Router& router : description.routers) {
       const std::string id = topo::node_id(system.machine(), description, router);
       constexpr std::array<std::pair<int, int>, 4> kSteps{{{0, -1}, {1, 0}, {0, 1}, {-1, 0}}};
@@ -103,10 +112,8 @@ void WaitGraph::map_links(const System& system) {
 }
 
 std::size_t WaitGraph::resolve(const sim::Unit* unit, std::string_view part) {
-  if (waits(unit, part)) return node(unit, part);
-  // Not a memory agent: its parts are many and have little to do with each other.
-  const bool agent = dynamic_cast<const memory::MemoryAgent*>(unit) != nullptr;
-  if (agent) return node(unit, part);
+  if (const auto it = whole_.find(unit); it != whole_.end()) unit = it->second;
+  if (waits(unit, part) || told_by_part_.contains(unit)) return node(unit, part);
   if (const auto it = waiting_.find(unit); it != waiting_.end()) {
     if (waits(unit, "sequencer")) return node(unit, "sequencer");
     return node(unit, it->second.front());
@@ -117,8 +124,7 @@ std::size_t WaitGraph::resolve(const sim::Unit* unit, std::string_view part) {
 std::size_t WaitGraph::place(const MeshSystem& mesh, arch::Coord at, std::string_view part) {
   const topo::Mesh& description = *mesh.description;
   for (unsigned p = 0; p < description.ports.size(); ++p)
-    if (description.ports[p] == at)
-      return resolve(mesh.memory_agent, memory::MemoryAgent::port_part(p, part));
+    if (description.ports[p] == at) return resolve(mesh.memory_unit, memory::MemoryAgent::port_part(p, part));
   if (const sim::Unit* unit = mesh.endpoint_at(at)) return resolve(unit, part);
   return node(nullptr, fmt::format("({},{}), where nothing is", at.x, at.y));
 }
@@ -126,10 +132,7 @@ std::size_t WaitGraph::place(const MeshSystem& mesh, arch::Coord at, std::string
 std::size_t WaitGraph::end_of(const sim::LinkBase& link) {
   if (const auto it = inputs_.find(&link); it != inputs_.end())
     return resolve(it->second.first, it->second.second);
-  const sim::Unit* receiver = link.receiver();
-  if (const auto* agent = dynamic_cast<const memory::MemoryAgent*>(receiver))
-    return resolve(agent, memory::MemoryAgent::port_part(agent->port_fed_by(link), "input"));
-  return resolve(receiver, "input");
+  return resolve(link.receiver(), "input");
 }
 
 void WaitGraph::add_units(const System& system) {
@@ -152,10 +155,9 @@ void WaitGraph::add_units(const System& system) {
     } else if (wait.node) {
       if (const MeshSystem* mesh = mesh_of(system, unit)) to = place(*mesh, *wait.node, wait.on_part);
     } else if (!wait.on_part.empty()) {
-      to = waits(unit, wait.on_part) ? node(unit, wait.on_part)
-           : dynamic_cast<const memory::MemoryAgent*>(unit) != nullptr
-               ? node(unit, wait.on_part)
-               : kNobody;  // that part has nothing to do
+      to = waits(unit, wait.on_part)      ? node(unit, wait.on_part)
+           : told_by_part_.contains(unit) ? node(unit, wait.on_part)
+                                          : kNobody;  // that part has nothing to do
     }
     add(from, to, std::move(wait.what), wait.kind, wait.since);
   }
@@ -169,12 +171,14 @@ void WaitGraph::add_links(const System& system) {
   for (const sim::LinkBase* base : links) {
     const auto* link = dynamic_cast<const sim::FlitLink*>(base);
     if (link == nullptr || !link->valid() || !link->busy() || link->sender() == nullptr) continue;
-    if (waiting_.contains(link->sender()) || link->name().starts_with("router@") ||
+    const auto part = whole_.find(link->sender());
+    const sim::Unit* sender = part == whole_.end() ? link->sender() : part->second;
+    if (waiting_.contains(sender) || link->name().starts_with("router@") ||
         link->name().find(".router@") != std::string::npos || link->name().ends_with(".in"))
       continue;
     const arch::Flit& flit = link->data();
-    waiting_[link->sender()] = {"output"};
-    add(node(link->sender(), "output"), end_of(*link),
+    waiting_[sender] = {"output"};
+    add(node(sender, "output"), end_of(*link),
         fmt::format("its {} flit for ({},{}) to be taken", arch::flit_type_name(flit.type_code()),
                     flit.dst_x(), flit.dst_y()),
         "output", sim::kNever);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,6 +81,9 @@ class WaitGraph {
   std::map<std::pair<const sim::Unit*, std::string>, std::size_t, std::less<>> index_;
   std::map<const sim::Unit*, std::vector<std::string>> waiting_;  // parts, in the order they were told
   std::map<const sim::LinkBase*, std::pair<const sim::Unit*, std::string>> inputs_;
+  std::map<const sim::Unit*, const sim::Unit*> whole_;  // of what runs inside another unit (lock-step)
+  // Memory agents with a model: their parts are many and have little to do with each other.
+  std::set<const sim::Unit*> told_by_part_;
 };
 
 }  // namespace ktpu::platform

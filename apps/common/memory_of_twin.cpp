@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/common/memory_of_twin.h"
+
+#include "arch/error.h"
+
+namespace ktpu::apps {
+
+MemoryOfTwin::MemoryOfTwin(std::string name, const memory::MemoryAgentConfig& config,
+                           memory::DramDevice& dram)
+    : staging_(config.staging != memory::StagingPlacement::kNone),
+      dram_(dram),
+      owned_twin_(std::make_unique<rtl::MemoryTwin>(
+          std::move(name), rtl::MemoryTwin::place_of(config, dram.bus_bits()), dram_)),
+      twin_(*owned_twin_),
+      aux_(twin_) {}
+
+MemoryOfTwin::~MemoryOfTwin() = default;
+
+void MemoryOfTwin::set_client(memory::AgentClient& client) {
+  client_ = std::make_unique<ClientOfTwin>(client);
+  twin_.set_client(client_.get());
+}
+
+void MemoryOfTwin::bind_window(memory::WindowBus& bus) {
+  KTPU_CHECK(window_ == nullptr, "{} has a host window", twin_.name());
+  window_ = std::make_unique<WindowOfTwin>(bus, twin_);
+  twin_.set_window(window_.get());
+}
+
+void MemoryOfTwin::staging_read(std::uint64_t address, std::span<std::uint8_t> bytes) const {
+  twin_.load(address, bytes);
+}
+
+void MemoryOfTwin::staging_written(std::uint64_t address, std::span<const std::uint8_t> bytes) {
+  twin_.store(address, bytes);
+}
+
+}  // namespace ktpu::apps

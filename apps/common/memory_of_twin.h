@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory agent's RTL alone in a machine, with the machine's DRAM, control agent and host around it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "apps/common/memory_sockets.h"
+#include "rtl_models/memory/memory_twin.h"
+#include "tlm/platform/memory_stand.h"
+
+namespace ktpu::apps {
+
+class MemoryOfTwin final : public platform::MemoryStand {
+ public:
+  // Throws UserError for what the RTL has not (rtl::MemoryTwin).
+  MemoryOfTwin(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram);
+  ~MemoryOfTwin() override;
+
+  memory::MemoryAgent* model() override { return nullptr; }
+  sim::Unit& receiver() override { return twin_; }
+  memory::AuxWindow& window() override { return aux_; }
+  void set_client(memory::AgentClient& client) override;
+  void bind_port(unsigned port, sim::FlitPort links) override { twin_.bind_port(port, links); }
+  void bind_window(memory::WindowBus& bus) override;
+  bool has_staging() const override { return staging_; }
+  void staging_read(std::uint64_t address, std::span<std::uint8_t> bytes) const override;
+  void staging_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override;
+  void set_probe(memory::MemoryProbe* probe) override { dram_.set_probe(probe); }
+  const memory::MisuseLog& misuse() const override { return dram_.misuse(); }
+  sim::Cycle last_dram_handshake() const override { return dram_.last_handshake(); }
+  std::unique_ptr<sim::Unit> unit() override { return std::move(owned_twin_); }
+
+ private:
+  // AUX registers, from the control agent to the RTL.
+  class Aux final : public memory::AuxWindow {
+   public:
+    explicit Aux(rtl::MemoryTwin& twin) : twin_(twin) {}
+    void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) override {
+      twin_.aux_write(now, offset, data);
+    }
+    std::uint64_t aux_stat() const override { return twin_.aux_stat(); }
+    std::uint64_t aux_status(unsigned) const override { return 0; }  // the interlink's
+
+   private:
+    rtl::MemoryTwin& twin_;
+  };
+
+  bool staging_;
+  DramOfTwin dram_;
+  std::unique_ptr<rtl::MemoryTwin> owned_twin_;
+  rtl::MemoryTwin& twin_;
+  Aux aux_;
+  std::unique_ptr<ClientOfTwin> client_;
+  std::unique_ptr<WindowOfTwin> window_;
+};
+
+}  // namespace ktpu::apps
