@@ -6,6 +6,7 @@
 
 #include "apps/common/npy.h"
 #include "arch/error.h"
+#include "arch/program/image.h"
 #include "arch/program/tensor_layout.h"
 
 namespace ktpu::apps {
@@ -53,6 +54,24 @@ const arch::Tensor& find(const std::vector<arch::Tensor>& tensors, const std::st
                               known.empty() ? "none" : known);
 }
 
+// Block formats have no NumPy file: their bytes can only come from an image.
+bool holds_part_of(const arch::Program& program, const arch::Tensor& tensor) {
+  const unsigned element_bytes = arch::dtype_bits(tensor.dtype) / 8;
+  if (element_bytes == 0) return true;
+  const std::uint64_t begin = tensor.address;
+  const std::uint64_t end =
+      begin + arch::TensorLayout(tensor.layout, tensor.shape, element_bytes).elements() * element_bytes;
+  const auto holds = [&](unsigned mesh, const arch::MemoryImage& image) {
+    return mesh == tensor.mesh && image.address < end && begin < image.address + arch::image_bytes(image);
+  };
+  for (const auto& [mesh, image] : program.images)
+    if (holds(mesh, image)) return true;
+  for (const arch::Step& step : program.steps)
+    if (const auto* load = std::get_if<arch::StepLoad>(&step.action))
+      if (holds(step.mesh, load->image)) return true;
+  return false;
+}
+
 NpyArray fetch(const TensorMemory& memory, const arch::Tensor& tensor) {
   NpyArray array;
   array.descr = descr_of(tensor);
@@ -89,6 +108,19 @@ void load_input(const TensorMemory& memory, const arch::Program& program, const 
                                 shape_text(array.shape), tensor.name, descr, shape_text(tensor.shape));
   const arch::TensorLayout layout(tensor.layout, tensor.shape, static_cast<unsigned>(array.element_bytes()));
   memory.write(tensor.mesh, tensor.address, layout.pack(array.data));
+}
+
+std::vector<std::string> missing_inputs(const arch::Program& program, const std::vector<Binding>& given) {
+  std::vector<std::string> notes;
+  for (const arch::Tensor& tensor : program.inputs) {
+    if (std::ranges::any_of(given, [&](const Binding& binding) { return binding.name == tensor.name; }))
+      continue;
+    if (holds_part_of(program, tensor)) continue;
+    notes.push_back(fmt::format("input \"{}\" ({} of {}) is not given (--in {}=FILE.npy): it is all zeros",
+                                tensor.name, arch::dtype_name(tensor.dtype), shape_text(tensor.shape),
+                                tensor.name));
+  }
+  return notes;
 }
 
 void check_output(const arch::Program& program, const Binding& binding, bool expected) {

@@ -27,6 +27,9 @@ Binding parse_binding(const std::string& option, const std::string& text);
 
 // Puts the file into memory in the input's layout. Type and shape must be the input's.
 void load_input(const TensorMemory& memory, const arch::Program& program, const Binding& binding);
+// A note for each of the program's inputs that `given` does not name and of which no image of the program
+// holds any part: the run reads zeros there.
+std::vector<std::string> missing_inputs(const arch::Program& program, const std::vector<Binding>& given);
 // What can be said before a run: the output exists and has a NumPy type; with `expected`, the file is there
 // and has the output's shape. Throws UserError.
 void check_output(const arch::Program& program, const Binding& binding, bool expected);

@@ -8,6 +8,7 @@
 #include "arch/error.h"
 #include "arch/program/program_file.h"
 #include "compiler/interpret/interpreter.h"
+#include "topologies/needs.h"
 #include "topologies/reader.h"
 
 namespace {
@@ -59,6 +60,7 @@ ExitStatus run(const Options& options) {
              expect = bindings("--expect", options.expect);
   const topo::Machine machine = topo::read_file(options.topology, options.sets);
   const arch::Program program = arch::load_program(options.program);
+  topo::check_needs(program, machine);
   for (const Binding& binding : out) apps::check_output(program, binding, false);
   for (const Binding& binding : expect) apps::check_output(program, binding, true);
 
@@ -75,6 +77,8 @@ ExitStatus run(const Options& options) {
         interpreter.write_memory(mesh, address, bytes);
       }};
   for (const Binding& binding : in) apps::load_input(memory, program, binding);
+  for (const std::string& note : apps::missing_inputs(program, in))
+    fmt::print(stderr, "ktpu-interpret: {}: {}\n", options.program, note);
   interpreter.run();
   report(interpreter, options);
   for (const Binding& binding : out) apps::save_output(memory, program, binding);

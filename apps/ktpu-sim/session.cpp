@@ -28,6 +28,7 @@
 #include "tlm/platform/runner.h"
 #include "tlm/platform/simulation.h"
 #include "tlm/sim/lockstep.h"
+#include "topologies/needs.h"
 #include "topologies/reader.h"
 #include "topologies/writer.h"
 
@@ -185,7 +186,7 @@ observe::RunFacts facts_of(const platform::System& system, const platform::RunRe
 // Before anything runs: a program that is wrong on every machine is not worth a run.
 void check_program(const arch::Program& program, const topo::Machine& machine, const Options& options) {
   if (options.no_lint) return;
-  platform::check_needs(program, machine);
+  topo::check_needs(program, machine);
   const arch::MachineNeeds facts = machine_facts(machine);
   constexpr std::size_t kShown = 12;
   std::vector<std::string> errors, warnings;
@@ -414,6 +415,9 @@ ExitStatus run_session(const Options& options) {
   platform::Runner runner(system, program ? &program->program : nullptr, limits);
   watch_memory(runner, system, watched);
   for (const Binding& binding : in) load_input(system_memory(system), program->program, binding);
+  if (program != nullptr && options.restore.empty() && !options.elaborate_only && !options.quiet)
+    for (const std::string& note : missing_inputs(program->program, in))
+      fmt::print(stderr, "ktpu-sim: {}: {}\n", options.program, note);
   platform::Simulation simulation("ktpu", system, runner);
   if (options.elaborate_only) {
     if (!options.quiet) print_size(system, program != nullptr);

@@ -31,6 +31,32 @@ TEST_F(Interpret, ModelRoundingDiffers) {
   EXPECT_NE(f.err.find("elements differ"), std::string::npos) << f.err;
 }
 
+TEST_F(Interpret, AMachineTooSmallIsRefusedBeforeTheRun) {
+  const Finished f = run("ktpu-interpret", {example("matmul_256x256x256"), "-t", "mesh1"});
+  EXPECT_EQ(f.status, 2);
+  EXPECT_NE(f.err.find("the program needs a matmul_cluster at"), std::string::npos) << f.err;
+}
+
+// Zeros for an operand that was forgotten are a right answer to the wrong question.
+TEST_F(Interpret, AnInputThatIsNotGivenIsNamed) {
+  const std::string text =
+      "machine \"mesh1\"\ninput a fp16 [4,32] at=0x0 layout=entry:1x1\ninput b fp16 [4,32] at=0x400 "
+      "layout=entry:1x1\nround \"r\"\n";
+  const std::string zeros = assemble(text, "zeros");
+  const std::string held = assemble("image 0x400 zeros size=32\n" + text, "held");
+  for (const char* app : {"ktpu-interpret", "ktpu-sim"}) {
+    const Finished none = run(app, {zeros, "-t", "mesh1"});
+    EXPECT_EQ(none.status, 0) << none.err;
+    for (const char* name : {"a", "b"})
+      EXPECT_NE(none.err.find("input \"" + std::string(name) + "\" (fp16 of 4x32) is not given"),
+                std::string::npos)
+          << none.err;
+    const Finished half = run(app, {held, "-t", "mesh1"});
+    EXPECT_NE(half.err.find("input \"a\""), std::string::npos) << half.err;
+    EXPECT_EQ(half.err.find("input \"b\""), std::string::npos) << half.err;
+  }
+}
+
 TEST_F(Interpret, ErrorsHaveTheirStatus) {
   EXPECT_EQ(run("ktpu-interpret", {example("matmul_256x256x256")}).status, 2);
   EXPECT_EQ(run("ktpu-interpret", {"absent.bin", "-t", "mesh8"}).status, 2);

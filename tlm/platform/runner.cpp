@@ -7,6 +7,7 @@
 #include "arch/program/tensor_layout.h"
 #include "tlm/platform/findings.h"
 #include "tlm/vector/vector_core.h"
+#include "topologies/needs.h"
 
 namespace ktpu::platform {
 
@@ -93,7 +94,7 @@ Runner::Runner(System& system, const arch::Program* program, const RunLimits& li
   }
   next_check_ = system.timeline().now() + std::max<sim::Cycle>(1, limits_.watchdog / kChecksPerWatchdog);
   if (program == nullptr) return;
-  check_needs(*program, system.machine());
+  topo::check_needs(*program, system.machine());
   if (system.host() == nullptr && !program->steps.empty())
     throw arch::UserError::make("machine \"{}\" has no host to run the program's steps",
                                 system.machine().name);

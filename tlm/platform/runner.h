@@ -44,9 +44,6 @@ struct RunResult {
   std::optional<sim::Cycle> machine_cycles() const;
 };
 
-// Throws UserError when the machine cannot hold or reach what the program needs, naming what and where.
-void check_needs(const arch::Program& program, const topo::Machine& machine);
-
 class Runner {
  public:
   // With a program: checks its needs, loads its images. Without: the machine runs on its own (traffic).

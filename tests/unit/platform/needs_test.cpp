@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program needs against what a machine has, and what this version cannot build: always by name.
+#include "topologies/needs.h"
+
 #include <gmock/gmock.h>
 
 #include "arch/program/text.h"
@@ -14,7 +16,7 @@ using testing::HasSubstr;
 std::string refusal(const std::string& topology, const std::string& text, const topo::Overrides& sets = {}) {
   const arch::Program program = arch::assemble(text, "test.kasm");
   try {
-    check_needs(program, topo::read_file(topology, sets));
+    topo::check_needs(program, topo::read_file(topology, sets));
   } catch (const arch::UserError& e) {
     EXPECT_EQ(e.status(), arch::ExitStatus::kUserError);
     return e.what();
