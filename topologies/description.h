@@ -192,7 +192,7 @@ struct Agent {                   // control agent and memory agent (orchestrator
   unsigned staging_flits = 128;  // staging RAM of the dispatcher, flits
   unsigned commands = 128;       // command engine's RAM
   unsigned reads_in_flight = 1;  // RD_OUT, per requester at the DRAM port; 1 = reference
-  // Control agent and command engine, which are no nodes: set by --impl only.
+  // Of control agent and command engine, which are no nodes.
   Impl impl = Impl::kModel, engine_impl = Impl::kModel;
   bool operator==(const Agent&) const = default;
 };

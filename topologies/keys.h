@@ -176,6 +176,16 @@ void visit(V& v, RouterKeys& p) {
   v.choice("impl", p.impl, kImplWords, "implementation of every router of this mesh");
 }
 
+// Of a block of the control plane, which is no node.
+struct BlockKeys {
+  Impl impl = Impl::kModel;
+};
+
+template <class V>
+void visit(V& v, BlockKeys& p) {
+  v.choice("impl", p.impl, kImplWords, "which implementation stands here");
+}
+
 template <class V>
 void visit(V& v, Agent& p) {
   // the staging window of the register map holds 128 flits (orchestrator.md section 3.1)
@@ -185,6 +195,11 @@ void visit(V& v, Agent& p) {
   v.integer("commands", p.commands, {1, 128, "commands"}, "RAM of the command engine (orchestrator.md)");
   v.integer("reads_in_flight", p.reads_in_flight, {1, 64, "bursts"},
             "reads in flight per requester at the DRAM port, RD_OUT; 1 = reference (memory.md 1)");
+  BlockKeys agent{p.impl}, engine{p.engine_impl};
+  v.section("control_agent", agent, "the control agent (orchestrator.md 2); `agent` for --impl");
+  v.section("command_engine", engine, "the command engine (orchestrator.md 8); `engine` for --impl");
+  p.impl = agent.impl;
+  p.engine_impl = engine.impl;
 }
 
 template <class V>

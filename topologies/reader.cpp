@@ -120,6 +120,22 @@ void check_interlinks(const Machine& machine, const std::vector<Doc>& docs,
   }
 }
 
+// What stands for a block that is not there would never be looked at.
+void check_command_engines(const Machine& machine, const std::vector<Doc>& docs) {
+  if (machine.host.kind == HostKind::kCommandEngine) return;
+  for (std::size_t i = 0; i < docs.size(); ++i) {
+    const DocEntry* agent = docs[i].find("agent");
+    const DocEntry* engine =
+        agent == nullptr || !agent->value.is_map() ? nullptr : agent->value.find("command_engine");
+    if (engine != nullptr)
+      fail_key(
+          engine->key_mark, fmt::format("meshes.{}.agent.command_engine", i),
+          fmt::format("there is no command engine: it comes with host: {{kind: command_engine}}, and the "
+                      "host's kind is '{}'",
+                      host_kind_name(machine.host.kind)));
+  }
+}
+
 void check_clock_domains(const Machine& machine, const MachineKeys& keys) {
   for (std::size_t i = 1; i < machine.clocks.size(); ++i) {
     bool used = false;
@@ -174,6 +190,7 @@ Machine read_machine(const Doc& doc, const Mark& start) {
     fail_key(top.mark("host"), "host",
              fmt::format("host kind '{}' drives a control agent, but no mesh has the key 'agent'",
                          host_kind_name(machine.host.kind)));
+  check_command_engines(machine, meshes);
   check_clock_domains(machine, keys);
   return machine;
 }

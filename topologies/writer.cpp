@@ -89,6 +89,16 @@ Pairs pairs_of(const SinkBusy& busy) {
   return pairs;
 }
 
+// Control agent and command engine are told where they are no models.
+Pairs agent_pairs(const Agent& agent) {
+  Pairs pairs = pairs_of(agent);
+  std::erase_if(pairs, [&](const auto& pair) {
+    return (pair.first == "control_agent" && agent.impl == Impl::kModel) ||
+           (pair.first == "command_engine" && agent.engine_impl == Impl::kModel);
+  });
+  return pairs;
+}
+
 bool has_crossings(const Machine& machine) {
   for (const Mesh& mesh : machine.meshes)
     for (const Node& node : mesh.nodes)
@@ -129,7 +139,7 @@ class MeshWriter {
     RouterKeys router{mesh_.router, mesh_.routers.empty() ? Impl::kModel : mesh_.routers[0].impl};
     line("    router: {}", flow_map(pairs_of(router)));
     write_units(router.impl);
-    if (mesh_.agent) line("    agent: {}", flow_map(pairs_of(*mesh_.agent)));
+    if (mesh_.agent) line("    agent: {}", flow_map(agent_pairs(*mesh_.agent)));
     if (mesh_.dram) write_dram();
     if (!mesh_.ports.empty()) {
       line("    staging: {}", presence_name(mesh_.staging));

@@ -52,6 +52,8 @@ TEST(Writer, EveryKeyRoundTrips) {
   text = with(text, "{fifo_depth: 64}", "{fifo_depth: 64, fifo_latency: 1, fifo_extra: 0, impl: lockstep}");
   text = with(text, "{kind: command_engine}", "{script: {write_cycles: 5, read_cycles: 4, start_cycles: 0}}");
   expect_round_trip(read_string(text));
+  expect_round_trip(read_string(with(kGood, "{staging_flits: 128, commands: 128}",
+                                     "{control_agent: {impl: rtl}, command_engine: {impl: lockstep}}")));
   expect_round_trip(read_string(with(text, "model: simple, bus_bits: 512",
                                      "model: banked, bus_bits: 256, banks: 8, bytes_per_cycle: 12.8")
                                     .replace(0, 0, ""),
