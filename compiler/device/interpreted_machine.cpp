@@ -26,8 +26,9 @@ interpret::MachineFacts interpreted_machine(const topo::Machine& machine) {
         unit.l1_a = cluster->l1_a;
         unit.l1_b = cluster->l1_b;
         unit.acc_mw = cluster->acc_mw;
-      } else if (node.kind() == topo::Kind::kVectorCore) {
+      } else if (const auto* vector = node.get<topo::VectorCore>()) {
         unit.kind = interpret::UnitKind::kVectorCore;
+        unit.l1_words = vector->l1_words;
       } else {
         continue;
       }

@@ -19,6 +19,7 @@ struct UnitFacts {
   unsigned tiles = 4096;                  // clusters: resident sub-tiles, a power of two
   unsigned l1_a = 512, l1_b = 512;        // clusters: L1 entries of a side, a power of two, at most 512
   unsigned acc_mw = arch::kDefaultAccMw;  // clusters: mantissa bits of the accumulator
+  unsigned l1_words = 512;                // vector cores: words of L1, a power of two, at most 512
   bool quirks = false;  // vector cores: with the defects of the reference machine (quirks.md)
 };
 

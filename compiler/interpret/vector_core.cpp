@@ -33,7 +33,7 @@ VectorCore::VectorCore(const UnitFacts& facts, Rounding rounding, Counters& coun
       decoded_(kImemWords),
       k_{0, arch::kE8m15One, arch::kE8m15One | arch::kE8m15Sign, 0},
       p_(quirks_),
-      l1_(kL1Words) {}
+      l1_(facts.l1_words) {}
 
 void VectorCore::execute(const arch::VectorInst& inst, Wires& wires) {
   if (inst.is(VectorOp::kImem)) {
@@ -60,8 +60,8 @@ void VectorCore::receive(const Stream& stream) {
     throw UserError::make("data for L1 words {} up to {} of buffer {} is rejected (fault F_CUDATA)", first,
                           last + 1, stream.desc.buf_id);
   for (unsigned w = first; w <= last; ++w) {
-    l1_[w] = stream.words[w - first];
-    l1_written_.set(w);
+    l1_[w % l1_.size()] = stream.words[w - first];
+    l1_written_.set(w % l1_.size());
   }
 }
 

@@ -48,6 +48,7 @@ class VectorCore {
   std::uint32_t scalar(unsigned r) const { return s_[r]; }
   std::uint32_t element(unsigned r, unsigned e) const { return v_[r][e]; }
   bool predicate(unsigned p, unsigned e) const { return p_.bits(p)[e]; }
+  unsigned l1_words() const { return static_cast<unsigned>(l1_.size()); }
   const Word256& l1(unsigned w) const { return l1_[w]; }
 
  private:

@@ -14,7 +14,7 @@ using arch::VectorWord;
 
 namespace {
 
-constexpr unsigned kL1Words = 512, kMaxWalk = 256;
+constexpr unsigned kMaxWalk = 256;
 constexpr unsigned kHalves = 16, kSingles = 8;  // values of an L1 word
 
 bool wide(const VectorWord& w) { return w.dtype == static_cast<unsigned>(arch::VectorType::kFp32); }
@@ -97,7 +97,7 @@ void VectorCore::load(const VectorWord& w, Wires& wires) {
   const unsigned per_word = wide(w) ? kSingles : kHalves;
   Register& to = v_[w.vd];
   for (unsigned first = 0; first < moved(); first += per_word) {
-    const auto at = static_cast<std::size_t>(walk.next() % kL1Words);
+    const auto at = static_cast<std::size_t>(walk.next() % l1_.size());
     if (!l1_written_.test(at)) wires.warn(fmt::format("VLD reads L1 word {}, which nothing filled", at));
     const Word256& word = l1_[at];
     for (unsigned i = 0; i < per_word; ++i)
@@ -124,7 +124,7 @@ void VectorCore::store(const VectorWord& w) {
         word[i / 4] |= std::uint64_t{half} << (16 * (i % 4));
       }
     }
-    auto at = static_cast<std::size_t>(walk.next() % kL1Words);
+    auto at = static_cast<std::size_t>(walk.next() % l1_.size());
     // Quirk V1: the high half of a chunk goes where its low half went.
     const bool high = wide(w) && first % kHalves != 0;
     if (high && quirks_) at = low_place;
@@ -139,7 +139,7 @@ void VectorCore::fill(const VectorWord& w, Wires& wires) {
   p_.pass(static_cast<unsigned>(8 + 3 * total));
   Walk walk(descriptors_[w.ad], 0);
   for (std::uint64_t k = 0; k < total; ++k) {
-    const auto at = static_cast<std::size_t>((w.offset + k) % kL1Words);
+    const auto at = static_cast<std::size_t>((w.offset + k) % l1_.size());
     wires.read(walk.next(), {reinterpret_cast<std::uint8_t*>(l1_[at].data()), arch::kWordBytes});
     l1_written_.set(at);
   }
@@ -151,7 +151,7 @@ void VectorCore::drain(const VectorWord& w, Wires& wires) {
   if (w.peer) return drain_to_node(w, wires);
   Walk walk(descriptors_[w.ad], 0);
   for (std::uint64_t k = 0; k < total; ++k) {
-    const auto at = static_cast<std::size_t>((w.offset + k) % kL1Words);
+    const auto at = static_cast<std::size_t>((w.offset + k) % l1_.size());
     if (!l1_written_.test(at)) wires.warn(fmt::format("VDRAIN sends L1 word {}, which nothing wrote", at));
     wires.write(walk.next(), {reinterpret_cast<const std::uint8_t*>(l1_[at].data()), arch::kWordBytes}, {});
   }
@@ -162,7 +162,7 @@ void VectorCore::drain_to_node(const VectorWord& w, Wires& wires) {
   const auto peer = arch::unpack_payload<arch::VectorPeer>(base);
   const std::uint64_t total = descriptors_[w.ad].total();
   std::vector<Word256> words(static_cast<std::size_t>(total));
-  for (std::size_t k = 0; k < words.size(); ++k) words[k] = l1_[(w.offset + k) % kL1Words];
+  for (std::size_t k = 0; k < words.size(); ++k) words[k] = l1_[(w.offset + k) % l1_.size()];
   arch::CuDataDesc desc;
   desc.buf_id = w.buf;
   desc.offset = peer.offset;
