@@ -49,12 +49,12 @@ class Workshop : public testing::Test {
     fs::remove_all(folder, ignored);
   }
 
-  // `tool`: name of an executable of the build.
+  // `tool`: name of an executable of the build, or an absolute path.
   Finished run(const std::string& tool, const std::vector<std::string>& arguments,
                const fs::path& in = {}) const {
     const fs::path out = fs::temp_directory_path() / (folder.filename().string() + ".out");
     const fs::path err = fs::temp_directory_path() / (folder.filename().string() + ".err");
-    const std::string path = std::string(KTPU_BIN_DIR) + "/" + tool;
+    const std::string path = (fs::path(KTPU_BIN_DIR) / tool).string();
     const pid_t child = fork();
     if (child == 0) {
       if (chdir((in.empty() ? folder : in).c_str()) != 0) _exit(99);
