@@ -91,7 +91,7 @@ std::string random_topology(const std::string& name, const std::string& kind, st
   if (memory) {
     text += "      m: {kind: memory_port}\n";
     text += fmt::format("    agent: {{staging_flits: {}, commands: {}}}\n", 1 + random.below(128),
-                        1 + random.below(200));
+                        1 + random.below(128));
     text += fmt::format("    dram: {{model: simple, bus_bits: {}, base: 0, size_mib: 64, wrap: true}}\n",
                         random.below(2) == 0 ? 256 : 512);
     if (random.below(2) == 0) text += "    interlink: idle\n";
@@ -147,7 +147,7 @@ TEST_F(TopWriter, SourcesComeBeforeTheirUsers) {
 TEST_F(TopWriter, RefusesInWords) {
   expect_refused("cdc", {}, {"cdc.yaml:", "cluster@1,0", "no RTL of clock crossings"});
   expect_refused("mesh1", {"meshes.0.units.mat.acc_mw=12"},
-                 {"mesh1.yaml:16:7: cluster@1,1", "14 bits, acc_mw is 12"});
+                 {"mesh1.yaml:17:7: cluster@1,1", "14 bits, acc_mw is 12"});
   expect_refused("mesh1", {"meshes.0.router.fifo_latency=4"},
                  {"mesh 0", "fifo_latency and fifo_extra are 4 and 2"});
   expect_refused("nosuch", {}, {"nosuch"});
