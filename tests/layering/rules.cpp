@@ -30,7 +30,7 @@ const std::map<std::string, std::set<std::string>>& allowed_edges() {
       {"tlm/platform",
        {"arch", "tlm/sim", "tlm/observe", "tlm/noc", "tlm/memory", "tlm/orchestrator", "tlm/cluster",
         "tlm/vector", "tlm/pe", "tlm/controller", "tlm/traffic", "topologies/description.h",
-        "topologies/writer.h"}},
+        "topologies/needs.h", "topologies/writer.h"}},
       {"rtl_models", {"arch", "tlm/sim", "topologies/description.h"}},
       // A level knows only the machine contract and the arithmetic all levels share (compiler/base); a
       // lowering lists its two levels.
