@@ -137,7 +137,61 @@ void add_routers(std::vector<Case>& list) {
   }
 }
 
+#ifdef KTPU_HAVE_RTL
+// The same two programs with more and more RTL in the machine.
+void add_twins(std::vector<Case>& list) {
+  struct Work {
+    const char* name;
+    const char* what;
+    topo::Overrides sets;
+    std::function<arch::Program(const topo::Machine&, bool)> program;
+    double must_times;
+  };
+  const auto memory = matmul_of({256, 256, 256, 16, 32, 8, false, 1}, {30, 50, 96, 4, 4, 2, false, 1});
+  const Work works[] = {
+      {"memory", "matmul 256x256x256, one read at a time, DRAM answers after 1 cycle", {}, memory, 100},
+      {"latency",
+       "the same, DRAM answers after 80 cycles",
+       {"meshes.0.dram.first_read_beat=80"},
+       memory,
+       100},
+      {"compute", "8 clusters sweeping resident operands", {}, resident_of(1), 0}};
+  struct Sockets {
+    const char* name;
+    const char* what;
+    std::vector<std::string> impls;
+    double must;  // Mcycle/s
+  };
+  const Sockets sockets[] = {{"models", "all models", {}, 0},
+                             {"router", "one router RTL", {"router@1,1=rtl"}, 0},
+                             {"cluster", "one cluster RTL", {"cluster@1,0=rtl"}, 0},
+                             {"all", "all RTL", {"*=rtl"}, 0.005},
+                             {"lockstep", "all in lock-step", {"*=lockstep"}, 0}};
+  for (const Work& work : works) {
+    const std::string group = fmt::format("rtl/{}/", work.name);
+    for (const Sockets& s : sockets) {
+      const bool all = s.must != 0;
+      list.push_back({.name = group + s.name,
+                      .what = fmt::format("mesh8, {}: {}", work.what, s.what),
+                      .topology = "mesh8",
+                      .sets = work.sets,
+                      .impls = s.impls,
+                      .program = work.program,
+                      .must = s.must,
+                      .models = s.impls.empty() ? "" : group + "models",
+                      .must_times = all ? work.must_times : 0});
+    }
+  }
+}
+#endif
+
 }  // namespace
+
+bool has_lockstep(const Case& c) {
+  for (const std::string& impl : c.impls)
+    if (impl.ends_with("=lockstep")) return true;
+  return false;
+}
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> kCases = [] {
@@ -145,6 +199,9 @@ const std::vector<Case>& cases() {
     add_matmuls(list);
     add_vectors(list);
     add_routers(list);
+#ifdef KTPU_HAVE_RTL
+    add_twins(list);
+#endif
     return list;
   }();
   return kCases;

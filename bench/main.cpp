@@ -41,6 +41,13 @@ void list_cases(const Options& options) {
     if (selected(c, options)) fmt::print("{:<20} {}\n", c.name, c.what);
 }
 
+// Whatever stands in the sockets computes the same.
+void compare_results(const Case& c, const bench::Outcome& outcome, const bench::Outcome& models) {
+  if (outcome.results != models.results)
+    throw arch::UserError::make("{}: results {:016x}, those of {} {:016x}", c.name, outcome.results, c.models,
+                                models.results);
+}
+
 // Small workloads: what does not depend on the way of running must not change with it.
 void check(const Case& c) {
   const bench::Outcome reference = bench::run_workload(c, {}, true);
@@ -48,10 +55,17 @@ void check(const Case& c) {
        {bench::Variant{true, false}, {false, true}, {false, false}, {true, true}}) {
     if (!c.computes() && !variant.simd) continue;
     const bench::Outcome other = bench::run_workload(c, variant, true);
-    if (other.digest != reference.digest)
+    // Lock-step counts the cycles and values it compared: more, when no cycle is skipped.
+    const bool counts = bench::has_lockstep(c) && !variant.idle_skip;
+    if (counts ? other.cycles != reference.cycles || other.results != reference.results
+               : other.digest != reference.digest)
       throw arch::UserError::make("{}: AVX2 {}, idle skip {}: digest {:016x}, otherwise {:016x}", c.name,
                                   variant.simd ? "on" : "off", variant.idle_skip ? "on" : "off", other.digest,
                                   reference.digest);
+  }
+  if (!c.models.empty()) {
+    for (const Case& other : bench::cases())
+      if (other.name == c.models) compare_results(c, reference, bench::run_workload(other, {}, true));
   }
   fmt::print("{:<20} cycles {:>8} commands {:>8} flits {:>9} digest {:016x}\n", c.name, reference.cycles,
              reference.commands, reference.flits, reference.digest);
@@ -62,6 +76,13 @@ void save(const std::string& path, const std::string& text) {
   file << text;
   file.flush();
   if (!file) throw arch::UserError::make("{}: cannot be written", path);
+}
+
+// What the last one is compared with, when it was measured.
+const bench::Measurement* models_of(const std::vector<bench::Measurement>& all) {
+  for (const bench::Measurement& m : all)
+    if (m.of->name == all.back().of->models && m.variant.simd) return &m;
+  return nullptr;
 }
 
 ExitStatus run(const Options& options) {
@@ -87,7 +108,9 @@ ExitStatus run(const Options& options) {
       if (simd ? !avx2 && c->computes() : !c->computes()) continue;
       if (c->computes() && options.simd != "both" && simd != (options.simd == "on")) continue;
       all.push_back(bench::measure(*c, {simd, true}, options.seconds, options.repeats));
-      fmt::print("{}", bench::table_row(all.back()));
+      const bench::Measurement* models = models_of(all);
+      if (models != nullptr) compare_results(*c, all.back().median().outcome, models->median().outcome);
+      fmt::print("{}", bench::table_row(all.back(), models));
       std::fflush(stdout);
       for (const bench::Measurement& m : all)
         if (m.of == c && m.median().outcome.digest != all.back().median().outcome.digest)

@@ -23,14 +23,27 @@ const char* simd_text(const Measurement& m) {
   return !m.of->computes() ? "-" : m.variant.simd ? "on" : "off";
 }
 
-std::string verdict(const Measurement& m) {
+std::string reached(const Measurement& m) {
   if (m.of->must == 0 || !m.variant.simd) return "";
   const double mega = m.median().cycles_per_second / kMega;
-  return fmt::format("{} ({}/{})",
-                     m.of->goal != 0 && mega >= m.of->goal ? "goal"
-                     : mega >= m.of->must                  ? "must"
-                                                           : "below",
-                     m.of->must, m.of->goal);
+  const char* word = m.of->goal != 0 && mega >= m.of->goal ? "goal" : mega >= m.of->must ? "must" : "below";
+  return m.of->goal != 0 ? fmt::format("{} ({}/{})", word, m.of->must, m.of->goal)
+                         : fmt::format("{} ({})", word, m.of->must);
+}
+
+double times_slower(const Measurement& m, const Measurement& models) {
+  return models.median().cycles_per_second / m.median().cycles_per_second;
+}
+
+std::string verdict(const Measurement& m, const Measurement* models) {
+  std::string text = reached(m);
+  if (models == nullptr) return text;
+  const double times = times_slower(m, *models);
+  if (!text.empty()) text += ", ";
+  text += fmt::format("models x{:.1f}", times);
+  if (m.of->must_times != 0)
+    text += fmt::format(", {} (x{})", times >= m.of->must_times ? "must" : "below", m.of->must_times);
+  return text;
 }
 
 std::string processor() {
@@ -48,7 +61,7 @@ std::string table_header() {
                      "reached (must/goal)");
 }
 
-std::string table_row(const Measurement& m) {
+std::string table_row(const Measurement& m, const Measurement* models) {
   const double speed = m.median().cycles_per_second;
   const Outcome& o = m.median().outcome;
   const bool computes = m.of->computes();
@@ -59,7 +72,7 @@ std::string table_row(const Measurement& m) {
       computes ? rate(speed * m.commands_per_cycle()) : "-",
       computes ? fmt::format("{:.3f}", m.commands_per_cycle()) : "-",
       static_cast<double>(o.flits) / static_cast<double>(o.cycles),
-      static_cast<double>(m.peak_bytes()) / (1 << 20), o.digest, verdict(m));
+      static_cast<double>(m.peak_bytes()) / (1 << 20), o.digest, verdict(m, models));
 }
 
 std::string table_notes(double seconds, unsigned repeats) {

@@ -10,7 +10,8 @@
 namespace ktpu::bench {
 
 std::string table_header();
-std::string table_row(const Measurement& m);
+// `models`: the same workload with models everywhere, when it was measured.
+std::string table_row(const Measurement& m, const Measurement* models);
 // What the numbers are measured on: compiler, processor, options.
 std::string table_notes(double seconds, unsigned repeats);
 // One object a measurement with every repetition; the units are in the keys.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/common/register_units.h"
 #include "arch/error.h"
 #include "arch/formats/simd.h"
 #include "tlm/observe/digest.h"
@@ -53,11 +54,10 @@ void run_cycles(platform::System& system, platform::Runner& runner, sim::Cycle c
   system.engine().sync();
 }
 
-void add_results(Fnv& hash, const platform::MeshSystem& mesh, const arch::Program& program) {
+std::vector<std::uint8_t> results_of(const platform::MeshSystem& mesh, const arch::Program& program) {
   const auto& need = program.needs.memory.front();
   const std::uint64_t begin = program.outputs.front().address;
-  const std::vector<std::uint8_t> bytes = platform::read_memory(mesh, begin, need.end - begin);
-  hash.add(bytes.data(), bytes.size());
+  return platform::read_memory(mesh, begin, need.end - begin);
 }
 
 }  // namespace
@@ -70,11 +70,12 @@ double user_seconds() {
 
 Outcome run_workload(const Case& c, const Variant& variant, bool quick) {
   arch::set_simd(variant.simd);
-  const topo::Machine machine = topo::read_file(c.topology, c.sets);
+  topo::Machine machine = topo::read_file(c.topology, c.sets);
+  for (const std::string& impl : c.impls) topo::apply_impl(machine, impl);
   std::optional<arch::Program> program;
-  if (c.computes()) program = c.program(machine, quick);
+  if (c.program) program = c.program(machine, quick);
   platform::Registry units;
-  platform::register_models(units);
+  apps::register_units(units);
   platform::System system(machine, units);
   system.engine().set_idle_skip(variant.idle_skip);
   platform::Runner runner(system, program ? &*program : nullptr, {});
@@ -112,7 +113,13 @@ Outcome run_workload(const Case& c, const Variant& variant, bool quick) {
   const std::string report = observe::csv_report(statistics);
   hash.add(report.data(), report.size());
   hash.add(observe::digest(system.engine()));
-  if (program) add_results(hash, system.mesh(program->outputs.front().mesh), *program);
+  if (program) {
+    const std::vector<std::uint8_t> bytes = results_of(system.mesh(program->outputs.front().mesh), *program);
+    Fnv results;
+    results.add(bytes.data(), bytes.size());
+    out.results = results.value();
+    hash.add(bytes.data(), bytes.size());
+  }
   out.digest = hash.value();
   return out;
 }

@@ -19,7 +19,8 @@ struct Outcome {
   std::uint64_t commands = 0;  // of all accumulators
   std::uint64_t flits = 0;     // moved over all links
   unsigned clusters = 0;
-  std::uint64_t digest = 0;  // of results, cycles, and all state and statistics of the machine
+  std::uint64_t results = 0;  // of the result in the DRAM alone: the same whatever stands in the sockets
+  std::uint64_t digest = 0;   // of results, cycles, and all state and statistics of the machine
 };
 
 // Throws UserError when the run does not end well or an invariant of the statistics is broken.

@@ -63,6 +63,8 @@ class ClusterTwinOf final : public sim::Unit {
   // Nothing will happen without an input, and nothing happened in the last cycle: levels that fell were seen.
   bool resting() const override;
   void visit(sim::Archive& archive) override;
+  // Commands at the accumulator and instructions retired.
+  std::uint64_t progress() const override { return progress_; }
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
   // Called in every cycle; empty: nobody.
@@ -76,6 +78,7 @@ class ClusterTwinOf final : public sim::Unit {
 
   ClusterShape shape_;
   ClusterObserver observer_;
+  std::uint64_t progress_ = 0;
   bool was_quiet_ = false;  // in the cycle before
   sim::FlitPort links_;
   std::unique_ptr<Twin<V>> twin_;

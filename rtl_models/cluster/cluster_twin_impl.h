@@ -116,7 +116,9 @@ bool ClusterTwinOf<V>::settle(sim::Cycle now) {
 template <class V>
 sim::Cycle ClusterTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
-  if (observer_) observer_(now, detail::cluster_events(pins.events_o));
+  const ClusterEvents events = detail::cluster_events(pins.events_o);
+  if (observer_) observer_(now, events);
+  progress_ += events.retire || events.command != 0;
   was_quiet_ = pins.quiet_o;
   pins_in();
   if (pins.out_valid_o) links_.out->sample_sent();

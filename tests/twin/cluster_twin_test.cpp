@@ -29,6 +29,29 @@ TEST(ClusterTwin, FillFillGemmDrain) {
   print("thin path", c);
 }
 
+// No link moves during a long sweep: the watchdog sees by progress() that it goes on, with any
+// implementation.
+TEST(ClusterTwin, ProgressOfASweep) {
+  LockstepBench<> b;
+  std::mt19937_64 rng(1);
+  serve_fills(b, rng, false);
+  b.send(0, inst_flit(fill(32, 0, 0x1000)));
+  b.send(0, inst_flit(fill(32, 1, 0x8000)));
+  b.send(0, inst_flit(gemm(8, 8, 4)));
+  b.run(450);
+  for (Cycle end = 455; end <= 480; end += 5) {
+    const std::uint64_t model = b.pair().progress(), twin = b.pair().twin().progress();
+    b.run(end);
+    EXPECT_GT(b.pair().progress(), model) << "cycle " << end;
+    EXPECT_GT(b.pair().twin().progress(), twin) << "cycle " << end;
+  }
+  b.run(1000);
+  const std::uint64_t model = b.pair().progress(), twin = b.pair().twin().progress();
+  b.run(1100);
+  EXPECT_EQ(b.pair().progress(), model);
+  EXPECT_EQ(b.pair().twin().progress(), twin);
+}
+
 // `make(seed)` for many seeds; the first difference ends it.
 template <class Make>
 Compared campaign(const char* what, std::uint64_t first, std::uint64_t last, Cycle cycles, bool wild,

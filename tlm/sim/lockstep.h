@@ -55,6 +55,7 @@ class Lockstep final : public Unit {
   std::vector<Unit*> parts() const override { return {model_.get(), twin_.get()}; }
   void visit(Archive& archive) override;
   void sync(Cycle now) override;
+  std::uint64_t progress() const override { return model_->progress(); }
   std::vector<Wait> waits(Cycle now) const override { return model_->waits(now); }
 
   Unit& model() { return *model_; }
