@@ -10,7 +10,13 @@ namespace ktpu::topo {
 
 namespace {
 
-// `pattern`: [mN.]KIND[@X,Y], with `*` for a kind or a coordinate and no `@` meaning every coordinate.
+// Nodes that stand for no hardware: they make and take flits, and nothing but a model can stand for them.
+bool is_stimulus(std::string_view kind) {
+  return kind == kind_short(Kind::kTraffic) || kind == kind_short(Kind::kNull);
+}
+
+// `pattern`: [mN.]KIND[@X,Y], with `*` for a coordinate or for every kind of hardware, and no `@` meaning
+// every coordinate.
 bool matches(std::string_view pattern, unsigned mesh, std::string_view kind, Coord at) {
   const std::string prefix = fmt::format("m{}.", mesh);
   if (pattern.starts_with(prefix))
@@ -20,7 +26,7 @@ bool matches(std::string_view pattern, unsigned mesh, std::string_view kind, Coo
   const std::size_t split = pattern.find('@');
   const std::string_view wanted_kind = pattern.substr(0, split);
   const std::string_view wanted_at = split == std::string_view::npos ? "*" : pattern.substr(split + 1);
-  return (wanted_kind == "*" || wanted_kind == kind) &&
+  return (wanted_kind == "*" ? !is_stimulus(kind) : wanted_kind == kind) &&
          (wanted_at == "*" || wanted_at == fmt::format("{},{}", at.x, at.y));
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/common/engine_sockets.h"
 
+#include <fmt/format.h>
+
+#include "arch/encoding/registers.h"
+#include "tlm/orchestrator/poll_text.h"
 #include "tlm/orchestrator/register_bus_wires.h"
 
 namespace ktpu::apps {
@@ -43,11 +47,43 @@ sim::Cycle CommandEngineOfTwin::clock(sim::Cycle now) {
     host = {beat.write, beat.read, beat.write_offset, beat.read_offset, beat.data};
   }
   const bool beat_on = wires_.bus->valid();  // to be taken off the wires
+  watch(now);
   const sim::Cycle next = twin_.clock(now, host, *wires_.bus_data);
   return beat_on ? now + 1 : next;
 }
 
-void CommandEngineOfTwin::visit(sim::Archive& archive) { archive.unreachable("state inside the RTL twin"); }
+void CommandEngineOfTwin::watch(sim::Cycle now) {
+  namespace reg = arch::engine;
+  if (wires_.host->valid()) {
+    const orchestrator::BusBeat& beat = wires_.host->data();
+    if (beat.write && beat.write_offset == reg::kCtrl && (beat.data & 1) != 0 && twin_.quiet()) polls_ = 0;
+  }
+  if (!wires_.bus->valid()) return;
+  const orchestrator::BusBeat& beat = wires_.bus->data();
+  writes_ += beat.write;
+  polls_ += beat.read;
+  if (beat.read && !(polling_ && poll_offset_ == beat.read_offset)) {
+    poll_offset_ = beat.read_offset;
+    poll_since_ = now;
+  }
+  polling_ = beat.read;
+}
+
+std::vector<sim::Wait> CommandEngineOfTwin::waits(sim::Cycle) const {
+  if (twin_.quiet()) return {};
+  return {{.what = polling_ ? fmt::format("it reads {} over and over, the last time 0x{:x}; its RTL does not "
+                                          "tell what it waits for",
+                                          orchestrator::register_text(poll_offset_), *wires_.bus_data)
+                            : std::string("it runs commands"),
+           .kind = "rtl",
+           .since = polling_ ? poll_since_ : sim::kNever}};
+}
+
+void CommandEngineOfTwin::visit(sim::Archive& archive) {
+  archive.unreachable("state inside the RTL twin");
+  archive.counter("polls", polls_, "reads", "Poll reads since the last GO");
+  archive.counter("writes", writes_, "writes", "WRITE commands executed");
+}
 
 std::unique_ptr<sim::Lockstep> lockstep_engine(const std::string& name, unsigned commands,
                                                orchestrator::RegisterBus& host,

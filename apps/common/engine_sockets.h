@@ -29,9 +29,18 @@ class CommandEngineOfTwin final : public sim::Unit {
   void drive(sim::Cycle now) override;
   sim::Cycle clock(sim::Cycle now) override;
   void visit(sim::Archive& archive) override;
+  std::uint64_t progress() const override { return writes_; }  // polls are none
+  // What its register bus tells: the last read, not what it is compared with.
+  std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
  private:
+  void watch(sim::Cycle now);
+
   Wires wires_;
+  std::uint64_t writes_ = 0, polls_ = 0;
+  bool polling_ = false;  // the last command was a read, of `poll_offset_` since `poll_since_`
+  std::uint32_t poll_offset_ = 0;
+  sim::Cycle poll_since_ = 0;
   rtl::CommandEngineTwin twin_;
 };
 

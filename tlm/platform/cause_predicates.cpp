@@ -6,6 +6,7 @@
 
 #include "arch/encoding/cluster_inst.h"
 #include "tlm/cluster/matmul_cluster.h"
+#include "tlm/sim/lockstep.h"
 
 namespace ktpu::platform::predicate {
 
@@ -32,11 +33,11 @@ Found edges(const Scene& scene, std::string_view kind) {
 }
 
 const MatmulCluster* cluster_of(const Scene& scene, const Edge& edge) {
-  return dynamic_cast<const MatmulCluster*>(scene.graph.nodes()[edge.from].unit);
+  return sim::model_as<MatmulCluster>(scene.graph.nodes()[edge.from].unit);
 }
 
 bool noted(const sim::Unit* unit, std::string_view kind) {
-  const auto* reports = dynamic_cast<const noc::EndpointReports*>(unit);
+  const auto* reports = sim::model_as<noc::EndpointReports>(unit);
   if (reports == nullptr) return false;
   const auto& kept = reports->misuse().kept();
   return std::any_of(kept.begin(), kept.end(), [&](const auto& m) { return m.kind == kind; });
@@ -116,7 +117,8 @@ Found aperture_dropped(const Scene& scene) {
     const MatmulCluster* unit = cluster_of(scene, edge);
     if (unit == nullptr) return false;
     for (const MeshSystem& mesh : scene.system.meshes()) {
-      if (!mesh.has_memory() || mesh.endpoint_at(unit->params().at) != unit) continue;
+      if (!mesh.has_memory() || sim::model_as<MatmulCluster>(mesh.endpoint_at(unit->params().at)) != unit)
+        continue;
       const auto& kept = mesh.memory_misuse().kept();
       return std::any_of(kept.begin(), kept.end(), [&](const memory::Misuse& m) {
         return m.kind == memory::MisuseKind::kDroppedAperture && m.requester == unit->params().at;
@@ -149,6 +151,8 @@ Found circle(const Scene& scene) {
   return {evidence};
 }
 
+Found rtl_untold(const Scene& scene) { return edges(scene, "rtl"); }
+
 // What waits for nobody, or for one at rest; first what a poll leads to.
 Found dead_wait(const Scene& scene) {
   const auto& nodes = scene.graph.nodes();
@@ -159,7 +163,9 @@ Found dead_wait(const Scene& scene) {
   }
   Found near, far;
   for (const Edge& edge : scene.graph.edges()) {
-    if (edge.kind == "time" || (edge.to != WaitGraph::kNobody && !nodes[edge.to].out.empty())) continue;
+    if (edge.kind == "time" || edge.kind == "rtl" ||
+        (edge.to != WaitGraph::kNobody && !nodes[edge.to].out.empty()))
+      continue;
     Evidence evidence = at(scene, edge);
     if (edge.to != WaitGraph::kNobody)
       evidence.what += fmt::format("; {} has nothing to do", nodes[edge.to].name);

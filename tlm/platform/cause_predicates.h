@@ -47,6 +47,7 @@ Found aperture_dropped(const Scene& scene);
 Found remote_interleaved(const Scene& scene);
 Found staging_past_end(const Scene& scene);
 Found circle(const Scene& scene);
+Found rtl_untold(const Scene& scene);
 Found dead_wait(const Scene& scene);
 
 }  // namespace ktpu::platform::predicate

@@ -6,6 +6,7 @@
 #include "tlm/noc/endpoint_base.h"
 #include "tlm/noc/router.h"
 #include "tlm/platform/cause_predicates.h"
+#include "tlm/sim/lockstep.h"
 
 namespace ktpu::platform::predicate {
 
@@ -82,7 +83,7 @@ Found of_misaddressed(const Scene& scene, Place place) {
       found.push_back({where, flit_text(m), m.first, WaitGraph::kNobody});
     };
     for (const sim::Unit* unit : mesh.endpoints)
-      if (const auto* reports = dynamic_cast<const noc::EndpointReports*>(unit); reports != nullptr)
+      if (const auto* reports = sim::model_as<noc::EndpointReports>(unit); reports != nullptr)
         if (const noc::EndpointBase* base = reports->endpoint_base(); base != nullptr)
           look(base->misaddressed(), unit->name());
     if (mesh.memory_agent != nullptr)
@@ -90,9 +91,9 @@ Found of_misaddressed(const Scene& scene, Place place) {
         look(mesh.memory_agent->misaddressed(p),
              memory::MemoryAgent::port_part(p, "of ") + mesh.memory_unit->name());
     for (const sim::Unit* unit : mesh.routers) {
-      if (const auto* view = dynamic_cast<const noc::RouterBank::View*>(unit))
+      if (const auto* view = sim::model_as<noc::RouterBank::View>(unit))
         look(view->misaddressed(), unit->name());
-      else if (const auto* router = dynamic_cast<const noc::Router*>(unit))
+      else if (const auto* router = sim::model_as<noc::Router>(unit))
         look(router->misaddressed(), unit->name());
     }
   }
@@ -186,7 +187,7 @@ Found control_lost(const Scene& scene) {
   Found found;
   for (const MeshSystem& mesh : scene.system.meshes())
     for (const sim::Unit* unit : mesh.endpoints) {
-      const auto* reports = dynamic_cast<const noc::EndpointReports*>(unit);
+      const auto* reports = sim::model_as<noc::EndpointReports>(unit);
       const noc::EndpointBase* base = reports == nullptr ? nullptr : reports->endpoint_base();
       if (base == nullptr || base->replies_lost() == 0) continue;
       found.push_back({unit->name(), fmt::format("{}x a CU_CTRL request was dropped", base->replies_lost()),

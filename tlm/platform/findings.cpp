@@ -6,6 +6,7 @@
 #include "arch/encoding/quirks.h"
 #include "arch/misuse.h"
 #include "tlm/noc/endpoint_base.h"
+#include "tlm/sim/lockstep.h"
 
 namespace ktpu::platform {
 
@@ -118,7 +119,7 @@ std::vector<Finding> findings(const System& system) {
     of_agent(system, mesh, out);
     of_memory(system, mesh, out);
     for (const sim::Unit* unit : mesh.endpoints) {
-      const auto* reports = dynamic_cast<const noc::EndpointReports*>(unit);
+      const auto* reports = sim::model_as<noc::EndpointReports>(unit);
       if (reports == nullptr) continue;
       const std::size_t begin = out.size();
       of_endpoint(*reports, unit->name(), out);

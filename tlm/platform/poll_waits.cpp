@@ -48,7 +48,13 @@ void WaitGraph::add_polls(const System& system) {
 // The unit's own words are the edge that is there already: it gets its end, and further ones as needed.
 void WaitGraph::add_poll(const System&, const MeshSystem& mesh, std::size_t from,
                          const orchestrator::PendingPoll& poll) {
-  if (mesh.control_agent == nullptr || nodes_[from].out.empty()) return;
+  if (nodes_[from].out.empty()) return;
+  if (mesh.control_agent == nullptr) {
+    const std::size_t agent = node(mesh.memory_unit, "control agent");
+    add_untold(agent, "which instructions are under way");
+    edges_[nodes_[from].out.front()].to = agent;
+    return;
+  }
   const orchestrator::DispatchLedger& ledger = mesh.control_agent->ledger();
   const sim::Unit* agent = mesh.memory_unit;
   std::vector<std::pair<std::size_t, std::string>> ends;

@@ -6,6 +6,7 @@
 #include "arch/program/image.h"
 #include "arch/program/tensor_layout.h"
 #include "tlm/platform/findings.h"
+#include "tlm/sim/lockstep.h"
 #include "tlm/vector/vector_core.h"
 #include "topologies/needs.h"
 
@@ -230,10 +231,10 @@ bool Runner::waits_for_endless_kernel(bool host_done) {
   std::vector<const sim::Unit*> endless;
   for (const sim::Timeline::Clock& clock : system_.timeline().clocks())
     for (const sim::Unit* unit : clock.engine->units())
-      if (const auto* core = dynamic_cast<const vector::VectorCore*>(unit);
+      if (const auto* core = sim::model_as<vector::VectorCore>(unit);
           core != nullptr && core->never_halts() &&
           clock.engine->now() >= core->kernel_start() + limits_.watchdog)
-        endless.push_back(core);
+        endless.push_back(unit);
   if (endless.empty() || host_done) return !endless.empty();
   system_.timeline().sync();
   const WaitGraph graph(system_);
@@ -289,7 +290,9 @@ bool Runner::check(sim::Cycle now) {
   if (asleep || stands(activity_.moved_at())) return end(false, {}, activity_.moved_at());
   if (script_ != nullptr && !host_done && stands(activity_.worked_at()))
     return end(true, {}, activity_.worked_at());
-  if (const Activity::Held held = activity_.longest_held(); held.link != nullptr && stands(held.since))
+  // While others move: what stands since shortly after is no starvation, and is seen a little later.
+  if (const Activity::Held held = activity_.longest_held();
+      held.link != nullptr && stands(held.since) && now - activity_.moved_at() < limits_.watchdog / 2)
     return end(true, held, held.since);
   if (waits_for_endless_kernel(host_done)) {
     finish(arch::ExitStatus::kNoProgress,

@@ -8,6 +8,7 @@
 #include "tlm/memory/banked_dram.h"
 #include "tlm/memory/simple_dram.h"
 #include "tlm/noc/endpoint_base.h"
+#include "tlm/sim/lockstep.h"
 
 namespace ktpu::platform {
 
@@ -176,7 +177,7 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
     out.endpoints[n] =
         add(registry_.endpoint(node.kind(), node.impl, id)({id, mesh, node, unit_ports[n], memory_port}),
             topo::impl_name(node.impl), node.clock);
-    if (auto* unit = dynamic_cast<noc::EndpointReports*>(out.endpoints[n]);
+    if (auto* unit = sim::model_as<noc::EndpointReports>(out.endpoints[n]);
         unit != nullptr && out.memory_agent != nullptr)
       unit->set_write_observer(&out.memory_agent->landing());
   }

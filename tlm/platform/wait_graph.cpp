@@ -30,8 +30,10 @@ const MeshSystem* mesh_of(const System& system, const sim::Unit* unit) {
 
 WaitGraph::WaitGraph(const System& system) {
   for (const sim::Timeline::Clock& clock : system.timeline().clocks())
-    for (const sim::Unit* unit : clock.engine->units())
+    for (const sim::Unit* unit : clock.engine->units()) {
       for (const sim::Unit* part : unit->parts()) whole_[part] = unit;
+      if (system.source_of(*unit) == "rtl") silent_.insert(unit);
+    }
   for (const MeshSystem& mesh : system.meshes())
     if (mesh.memory_agent != nullptr) told_by_part_.insert(mesh.memory_unit);
   map_links(system);
@@ -118,7 +120,14 @@ std::size_t WaitGraph::resolve(const sim::Unit* unit, std::string_view part) {
     if (waits(unit, "sequencer")) return node(unit, "sequencer");
     return node(unit, it->second.front());
   }
-  return node(unit, "");
+  const std::size_t at = node(unit, "");
+  if (silent_.contains(unit)) add_untold(at, "what it waits for, if anything");
+  return at;
+}
+
+void WaitGraph::add_untold(std::size_t from, std::string_view what) {
+  if (nodes_[from].out.empty())
+    add(from, kNobody, fmt::format("its RTL does not tell {}", what), "rtl", sim::kNever);
 }
 
 std::size_t WaitGraph::place(const MeshSystem& mesh, arch::Coord at, std::string_view part) {
@@ -145,6 +154,8 @@ void WaitGraph::add_units(const System& system) {
         if (std::find(parts.begin(), parts.end(), wait.part) == parts.end()) parts.push_back(wait.part);
         all.emplace_back(unit, std::move(wait));
       }
+  for (const sim::Unit* unit : silent_)
+    if (!unit->resting() && !waiting_.contains(unit)) resolve(unit, "");
   for (auto& [unit, wait] : all) {
     const std::size_t from = node(unit, wait.part);
     std::size_t to = kNobody;

@@ -69,6 +69,8 @@ class WaitGraph {
   void add_polls(const System& system);
   void add_poll(const System& system, const MeshSystem& mesh, std::size_t from,
                 const orchestrator::PendingPoll& poll);
+  // RTL alone: an edge that says so, unless it tells something.
+  void add_untold(std::size_t from, std::string_view what);
   std::size_t end_of(const sim::LinkBase& link);
   // The node of (unit, part) if that waits, else another waiting part of a unit that moves flits through,
   // else the unit at rest.
@@ -84,6 +86,7 @@ class WaitGraph {
   std::map<const sim::Unit*, const sim::Unit*> whole_;  // of what runs inside another unit (lock-step)
   // Memory agents with a model: their parts are many and have little to do with each other.
   std::set<const sim::Unit*> told_by_part_;
+  std::set<const sim::Unit*> silent_;  // RTL alone: they tell of flits that are not taken, and little else
 };
 
 }  // namespace ktpu::platform

@@ -59,6 +59,7 @@ class Lockstep final : public Unit {
   std::vector<Wait> waits(Cycle now) const override { return model_->waits(now); }
 
   Unit& model() { return *model_; }
+  const Unit& model() const { return *model_; }
   Unit& twin() { return *twin_; }
 
   std::uint64_t compared_cycles() const { return compared_cycles_; }
@@ -88,5 +89,16 @@ class Lockstep final : public Unit {
   std::uint64_t compared_cycles_ = 0;
   std::uint64_t compared_values_ = 0;
 };
+
+// `unit` as a T, which is what tells of a program; of a lock-step pair the model is asked. Null: it is none.
+template <class T>
+const T* model_as(const Unit* unit) {
+  const auto* pair = dynamic_cast<const Lockstep*>(unit);
+  return dynamic_cast<const T*>(pair != nullptr ? &pair->model() : unit);
+}
+template <class T>
+T* model_as(Unit* unit) {
+  return const_cast<T*>(model_as<T>(static_cast<const Unit*>(unit)));
+}
 
 }  // namespace ktpu::sim

@@ -45,6 +45,25 @@ TEST(Impl, Patterns) {
   EXPECT_EQ(count(m, Impl::kPins), 2u);
   apply_impl(m, "*=model");
   EXPECT_EQ(count(m, Impl::kModel), 11u);
+  apply_impl(m, "*=rtl");
+  EXPECT_EQ(count(m, Impl::kRtl), 10u);
+  EXPECT_EQ(m.meshes[0].node_at({3, 2})->impl, Impl::kModel) << "a traffic node is no hardware";
+  EXPECT_EQ(m.meshes[0].agent->impl, Impl::kRtl);
+  EXPECT_EQ(m.meshes[0].agent->engine_impl, Impl::kRtl);
+}
+
+TEST(Impl, OfAgentAndEngineInYaml) {
+  const Machine m = read_string(with(kGood, "{staging_flits: 128, commands: 128}",
+                                     "{control_agent: {impl: rtl}, command_engine: {impl: lockstep}}"));
+  EXPECT_EQ(m.meshes[0].agent->impl, Impl::kRtl);
+  EXPECT_EQ(m.meshes[0].agent->engine_impl, Impl::kLockstep);
+  expect_error(with(with(kGood, "{kind: command_engine}", "{kind: script}"), "commands: 128}",
+                    "@@command_engine: {impl: rtl}}"),
+               "meshes.0.agent.command_engine: there is no command engine: it comes with host: {kind: "
+               "command_engine}, and the host's kind is 'script'");
+  expect_error(
+      with(kGood, "commands: 128}", "control_agent: {impl: @@verilog}}"),
+      "meshes.0.agent.control_agent.impl: 'verilog' is not allowed; allowed: model, rtl, lockstep, pins");
 }
 
 TEST(Impl, Errors) {

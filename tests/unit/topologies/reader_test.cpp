@@ -313,20 +313,6 @@ TEST(Reader, MemoryPorts) {
                "host: host kind 'command_engine' drives a control agent, but no mesh has the key 'agent'");
 }
 
-TEST(Reader, ImplementationOfAgentAndEngine) {
-  const Machine m = read_string(with(kGood, "{staging_flits: 128, commands: 128}",
-                                     "{control_agent: {impl: rtl}, command_engine: {impl: lockstep}}"));
-  EXPECT_EQ(m.meshes[0].agent->impl, Impl::kRtl);
-  EXPECT_EQ(m.meshes[0].agent->engine_impl, Impl::kLockstep);
-  expect_error(with(with(kGood, "{kind: command_engine}", "{kind: script}"), "commands: 128}",
-                    "@@command_engine: {impl: rtl}}"),
-               "meshes.0.agent.command_engine: there is no command engine: it comes with host: {kind: "
-               "command_engine}, and the host's kind is 'script'");
-  expect_error(
-      with(kGood, "commands: 128}", "control_agent: {impl: @@verilog}}"),
-      "meshes.0.agent.control_agent.impl: 'verilog' is not allowed; allowed: model, rtl, lockstep, pins");
-}
-
 TEST(Reader,
      PortBinding) {  // fabric.md section 4: clamped distance, a tie goes to the first port in row-major order
   const Machine m = read_string(
