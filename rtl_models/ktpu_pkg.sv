@@ -421,6 +421,58 @@ package ktpu_pkg;
   localparam int unsigned VectorWordBufLsb = 9;  // VDRAIN destination buffer
   localparam int unsigned VectorWordBufWidth = 4;
 
+  // Interlink: the header on the first beat of a packet.
+  typedef struct packed {
+    logic [22:0] unused_0;
+    logic [0:0] odd;
+    logic [39:0] address;
+    logic [15:0] len;
+    logic [7:0] txn;
+    logic [1:0] smesh;
+    logic [1:0] dmesh;
+    logic [3:0] kind;
+  } interlink_header_t;
+  typedef enum logic [3:0] {
+    InterlinkMemoryWrite = 4'h1,
+    InterlinkFlits = 4'h2,
+    InterlinkDoorbell = 4'h3,
+    InterlinkCredit = 4'h4
+  } interlink_kind_e;
+  localparam int unsigned InterlinkMaxBeats = 32;  // of a packet
+  localparam int unsigned InterlinkCredits = 64;  // beats of each class a receiver holds
+  localparam int unsigned InterlinkCreditReturn = 8;  // owed beats that go back even on a busy link
+  localparam int unsigned InterlinkMaxCredit = 255;  // beats a credit packet returns at most
+  localparam int unsigned InterlinkWrites = 8;  // inbound words without a response
+  // Its registers: offsets in the AUX window.
+  localparam logic [7:0] InterlinkControlOffset = 8'h80;
+  localparam logic [7:0] InterlinkMeshIdOffset = 8'h88;
+  localparam logic [7:0] InterlinkDoorbellOffset = 8'h90;
+  localparam int unsigned InterlinkControlEnableLsb = 0;  // send and receive; reset value 1
+  localparam int unsigned InterlinkControlEnableWidth = 1;
+  localparam int unsigned InterlinkControlClearDoorbellsLsb = 1;  // clears the counters of received doorbells
+  localparam int unsigned InterlinkControlClearDoorbellsWidth = 1;
+  localparam int unsigned InterlinkControlClearFaultsLsb = 2;  // clears the sticky faults
+  localparam int unsigned InterlinkControlClearFaultsWidth = 1;
+  localparam int unsigned InterlinkDoorbellMeshLsb = 0;  // mesh whose counter is rung
+  localparam int unsigned InterlinkDoorbellMeshWidth = 2;
+  localparam int unsigned InterlinkDoorbellTagLsb = 8;  // shown there as the last tag
+  localparam int unsigned InterlinkDoorbellTagWidth = 8;
+  // Its status words, and the bits of the word of faults.
+  localparam int unsigned InterlinkStatusCapability = 0;
+  localparam int unsigned InterlinkStatusFaults = 1;
+  localparam int unsigned InterlinkStatusReceived = 2;  // + source mesh
+  localparam int unsigned InterlinkStatusSent = 6;  // + 2 * link; received by it: + 1
+  localparam int unsigned InterlinkStatusIdleStalled = 10;  // + link
+  localparam int unsigned InterlinkStatusBlockedForwarded = 12;
+  localparam int unsigned InterlinkStatusCredit = 13;
+  localparam int unsigned InterlinkStatusDoorbellsSent = 14;
+  localparam int unsigned InterlinkStatusEgressBlocked = 15;
+  localparam int unsigned InterlinkMagic = 18764;
+  localparam int unsigned InterlinkFaultUnmarked = 0;
+  localparam int unsigned InterlinkFaultNoAck = 1;
+  localparam int unsigned InterlinkFaultSwitch = 2;
+  localparam int unsigned InterlinkFaultFlitDropped = 4;
+
   // Control agent: byte offsets.
   localparam logic [15:0] AgentCtrl = 16'h0000;  // scratch
   localparam logic [15:0] AgentStatus = 16'h0008;  // [0] busy, [1] error, [2] mesh ready

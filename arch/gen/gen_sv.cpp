@@ -6,6 +6,7 @@
 
 #include "arch/encoding/cluster_inst.h"
 #include "arch/encoding/codes.h"
+#include "arch/encoding/interlink.h"
 #include "arch/encoding/latencies.h"
 #include "arch/encoding/mover.h"
 #include "arch/encoding/payloads.h"
@@ -80,15 +81,10 @@ std::vector<Field> fields_of() {
   return fields;
 }
 
-// Bit positions of every field; the whole payload as a packed struct when no two fields overlap.
-template <class S>
-void payload(std::string& out) {
-  std::vector<Field> fields = fields_of<S>();
-  const std::string prefix = upper_camel(Layout<S>::name);
-  line(out, "\n  // {}: payload [255:0].", Layout<S>::name);
-  for (const Field& f : fields) position(out, prefix, f);
+// A packed struct of `bits` bits; nothing if two fields overlap.
+void packed_struct(std::string& out, std::string_view name, unsigned bits, std::vector<Field> fields) {
   std::sort(fields.begin(), fields.end(), [](const Field& a, const Field& b) { return a.lsb > b.lsb; });
-  unsigned top = kPayloadBits, gaps = 0;
+  unsigned top = bits, gaps = 0;
   std::string body;
   for (const Field& f : fields) {
     if (f.msb() >= top) return;
@@ -97,7 +93,61 @@ void payload(std::string& out) {
     top = f.lsb;
   }
   if (top) line(body, "    logic [{}:0] unused_{};", top - 1, gaps);
-  line(out, "  typedef struct packed {{\n{}  }} {}_t;", body, Layout<S>::name);
+  line(out, "  typedef struct packed {{\n{}  }} {}_t;", body, name);
+}
+
+// Bit positions of every field; the whole payload as a packed struct when no two fields overlap.
+template <class S>
+void payload(std::string& out) {
+  const std::string prefix = upper_camel(Layout<S>::name);
+  line(out, "\n  // {}: payload [255:0].", Layout<S>::name);
+  for (const Field& f : fields_of<S>()) position(out, prefix, f);
+  packed_struct(out, Layout<S>::name, kPayloadBits, fields_of<S>());
+}
+
+// The interlink's packet header, registers and numbers.
+void interlink_numbers(std::string& out) {
+  namespace il = interlink;
+  line(out, "\n  // Interlink: the header on the first beat of a packet.");
+  packed_struct(out, "interlink_header", il::kHeaderBits,
+                {il::header::kFields.begin(), il::header::kFields.end()});
+  line(out, "  typedef enum logic [3:0] {{");
+  line(out, "    InterlinkMemoryWrite = 4'h{:x},", static_cast<unsigned>(il::Kind::kMemoryWrite));
+  line(out, "    InterlinkFlits = 4'h{:x},", static_cast<unsigned>(il::Kind::kFlits));
+  line(out, "    InterlinkDoorbell = 4'h{:x},", static_cast<unsigned>(il::Kind::kDoorbell));
+  line(out, "    InterlinkCredit = 4'h{:x}", static_cast<unsigned>(il::Kind::kCredit));
+  line(out, "  }} interlink_kind_e;");
+  constant(out, "InterlinkMaxBeats", il::kMaxBeats, "of a packet");
+  constant(out, "InterlinkCredits", il::kCredits, "beats of each class a receiver holds");
+  constant(out, "InterlinkCreditReturn", il::kCreditReturn, "owed beats that go back even on a busy link");
+  constant(out, "InterlinkMaxCredit", il::kMaxCreditPacket, "beats a credit packet returns at most");
+  constant(out, "InterlinkWrites", il::kWritesInFlight, "inbound words without a response");
+  line(out, "  // Its registers: offsets in the AUX window.");
+  const auto offset = [&](std::string_view name, std::uint32_t at) {
+    line(out, "  localparam logic [7:0] Interlink{}Offset = 8'h{:02x};", name, at);
+  };
+  offset("Control", il::kControl);
+  offset("MeshId", il::kMeshId);
+  offset("Doorbell", il::kDoorbell);
+  for (const Field& f : {il::control::kEnable, il::control::kClearDoorbells, il::control::kClearFaults})
+    position(out, "InterlinkControl", f);
+  for (const Field& f : {il::doorbell::kDestination, il::doorbell::kTag})
+    position(out, "InterlinkDoorbell", f);
+  line(out, "  // Its status words, and the bits of the word of faults.");
+  constant(out, "InterlinkStatusCapability", il::kCapability, "");
+  constant(out, "InterlinkStatusFaults", il::kFaults, "");
+  constant(out, "InterlinkStatusReceived", il::kReceived, "+ source mesh");
+  constant(out, "InterlinkStatusSent", il::kSentBy, "+ 2 * link; received by it: + 1");
+  constant(out, "InterlinkStatusIdleStalled", il::kIdleStalled, "+ link");
+  constant(out, "InterlinkStatusBlockedForwarded", il::kBlockedForwarded, "");
+  constant(out, "InterlinkStatusCredit", il::kCredit, "");
+  constant(out, "InterlinkStatusDoorbellsSent", il::kDoorbellsSent, "");
+  constant(out, "InterlinkStatusEgressBlocked", il::kEgressBlocked, "");
+  constant(out, "InterlinkMagic", static_cast<unsigned>(il::kMagic), "");
+  constant(out, "InterlinkFaultUnmarked", il::kUnmarked, "");
+  constant(out, "InterlinkFaultNoAck", il::kNoAck, "");
+  constant(out, "InterlinkFaultSwitch", il::kSwitch, "");
+  constant(out, "InterlinkFaultFlitDropped", il::kFlitDropped, "");
 }
 
 template <std::size_t N>
@@ -202,6 +252,8 @@ std::string generate_sv_package() {
   payload<ClusterInst>(out);
   payload<VectorInst>(out);
   vector_words(out);
+
+  interlink_numbers(out);
 
   line(out, "\n  // Control agent: byte offsets.");
   registers(out, "Agent", agent::kRegisters);

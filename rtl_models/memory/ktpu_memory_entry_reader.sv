@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry read engine of a memory port (memory.md section 4.3): fetches entry i+1 while it sends entry i, word
-// by word, to up to four destinations. One burst in flight (RD_OUT = 1).
+// by word, to up to four destinations.
 
 `include "ktpu_assert.svh"
 
@@ -10,10 +10,12 @@ module ktpu_memory_entry_reader
 (
   input  logic        clk_i,
   input  logic        rst_ni,
-  // Quasi-static: apertures are decoded, and of which mesh.
-  input  logic        staging_i,
+  // Quasi-static: where the staging memory is, and of which mesh; the port's coordinate; entries that may be requested
+  // before the first one is complete.
+  input  staging_e    staging_i,
   input  logic [1:0]  mesh_id_i,
   input  coord_t      at_i,
+  input  reads_t      reads_i,
 
   // The request at the head of the read queue; take_i only while idle_o and not emitting_o.
   input  logic        take_i,
@@ -36,14 +38,22 @@ module ktpu_memory_entry_reader
   output addr_t       ar_addr_o,
   output beats_t      ar_beats_o,
   // One more burst counts (memory.md section 4.6).
-  output logic        count_o
+  output logic        count_o,
+
+  // The port's own staging memory.
+  output logic                   store_read_o,
+  output addr_t                  store_addr_o,
+  input  word_t [EntryWords-1:0] store_words_i
 );
 
   typedef enum logic [1:0] {
     Idle,
-    Fill,  // taking beats, and converting the last of them
-    Wait   // entry complete, waiting for the emit buffer
+    Fill,   // taking beats, and converting the last of them
+    Wait,   // entry complete, waiting for the emit buffer
+    Stored  // waiting for an entry of the port's own staging memory
   } state_e;
+
+  localparam int unsigned StoreWidth = $clog2(StagingEntry + 1);
 
   state_e                 state_d, state_q;
   logic                   start_d, start_q;  // transform start pulse
@@ -56,7 +66,10 @@ module ktpu_memory_entry_reader
   logic [7:0]             total_d, total_q;          // entries, 1..255
   logic [7:0]             requested_d, requested_q;  // entries whose burst was issued
   logic [7:0]             entry_d, entry_q;          // being filled
-  logic                   outstanding_d, outstanding_q;
+  reads_t                 outstanding_d, outstanding_q;
+  logic                   stored_d, stored_q;        // the run is served by the port's own staging memory
+  logic [StoreWidth-1:0]  store_wait_d, store_wait_q;  // cycles until its next entry is there
+  logic                   store_take;
   logic [3:0]             beats_d, beats_q;          // taken of this entry
   addr_t                  address_d, address_q;      // of the next burst
   word_t                  buffer_q [EntryWords];
@@ -80,7 +93,7 @@ module ktpu_memory_entry_reader
   logic                   unused_fields;
 
   assign fields        = request_i.payload;
-  assign dropped       = staging_i && is_unserved(fields.addr[39:32], mesh_id_i);
+  assign dropped       = staging_i != NoStaging && is_unserved(fields.addr[39:32], mesh_id_i);
   assign unused_fields = &{1'b0, fields.len, fields.flags[7], fields.flags[3:0], fields.unused_0,
                            request_i.dst_x, request_i.dst_y, request_i.kind, request_i.last, request_i.rsvd};
 
@@ -91,6 +104,9 @@ module ktpu_memory_entry_reader
   assign idle_o       = state_q == Idle;
   assign takes_beat_o = state_q == Fill && !start_q && beats_q != beats_of(quant_q, words_q);
   assign emitting_o   = emit_valid_q;
+  assign store_take   = state_q == Stored && store_wait_q == '0;
+  assign store_read_o = stored_q && state_q != Idle;
+  assign store_addr_o = address_q;
   assign emit_last    = 3'(emit_word_q) + 3'd1 == emit_words_q;
 
   always_comb begin : response
@@ -139,6 +155,8 @@ module ktpu_memory_entry_reader
     outstanding_d = outstanding_q;
     beats_d       = beats_q;
     address_d     = address_q;
+    stored_d      = stored_q;
+    store_wait_d  = (store_wait_q == '0) ? '0 : store_wait_q - StoreWidth'(1);
 
     unique case (state_q)
       Fill: begin
@@ -146,7 +164,7 @@ module ktpu_memory_entry_reader
         if (beat_valid_i) begin
           beats_d = beats_q + 4'd1;
           if (beats_d == beats_of(quant_q, words_q)) begin
-            outstanding_d = 1'b0;
+            outstanding_d = outstanding_q - reads_t'(1);
             if (!quant_q) state_d = Wait;
           end
         end
@@ -156,8 +174,15 @@ module ktpu_memory_entry_reader
         if (!emit_valid_q) begin
           beats_d = '0;
           entry_d = entry_q + 8'd1;
-          state_d = (entry_d == total_q) ? Idle : Fill;
+          state_d = (entry_d == total_q) ? Idle : stored_q ? Stored : Fill;
           start_d = quant_q && entry_d != total_q;
+        end
+      end
+      Stored: begin
+        if (store_take) begin
+          state_d      = Wait;
+          address_d    = address_q + (addr_t'(words_q) * addr_t'(WordBytes));
+          store_wait_d = StoreWidth'(StagingEntry);
         end
       end
       default: ;
@@ -178,20 +203,26 @@ module ktpu_memory_entry_reader
       entry_d       = '0;
       beats_d       = '0;
       address_d     = fields.addr;
-      if (!dropped) begin
+      // The store holds finished words only; a request for conversion goes out (section 7.2).
+      stored_d      = staging_i == PortStaging && is_staged(fields.addr[39:32], mesh_id_i) && !quant_d;
+      if (stored_d) begin
+        state_d      = Stored;
+        requested_d  = total_d;  // no bursts
+        store_wait_d = StoreWidth'(StagingEntry);
+      end else if (!dropped) begin
         state_d = Fill;
         start_d = quant_d;
       end
     end
 
-    ar_set_o   = state_d != Idle && requested_d != total_d && !outstanding_d && !ar_busy_i;
+    ar_set_o   = state_d != Idle && requested_d != total_d && outstanding_d != reads_i && !ar_busy_i;
     ar_addr_o  = address_d;
     ar_beats_o = beats_t'(beats_of(quant_d, words_d));
-    count_o    = ar_set_o || (take_i && dropped);
+    count_o    = ar_set_o || (take_i && (dropped || stored_d));  // a stored run counts once
     if (ar_set_o) begin
       address_d     = address_d + (addr_t'(beats_of(quant_d, words_d)) * addr_t'(WordBytes));
       requested_d   = requested_d + 8'd1;
-      outstanding_d = 1'b1;
+      outstanding_d = outstanding_d + reads_t'(1);
     end
   end
 
@@ -199,13 +230,17 @@ module ktpu_memory_entry_reader
     if (!rst_ni) begin
       state_q           <= Idle;
       start_q           <= 1'b0;
-      outstanding_q     <= 1'b0;
+      outstanding_q     <= '0;
+      stored_q          <= 1'b0;
+      store_wait_q      <= '0;
       emit_valid_q      <= 1'b0;
       transform_valid_q <= 1'b0;
     end else begin
       state_q           <= state_d;
       start_q           <= start_d;
       outstanding_q     <= outstanding_d;
+      stored_q          <= stored_d;
+      store_wait_q      <= store_wait_d;
       emit_valid_q      <= emit_valid_d;
       transform_valid_q <= beat_valid_i && quant_q;
     end
@@ -228,6 +263,9 @@ module ktpu_memory_entry_reader
   end
 
   always_ff @(posedge clk_i) begin : entry_buffer
+    if (store_take) begin
+      for (int unsigned w = 0; w < EntryWords; w++) buffer_q[w] <= store_words_i[w];
+    end
     if (beat_valid_i && !quant_q) buffer_q[beats_q[1:0]] <= beat_i;
     if (beat_valid_i && quant_q)  transform_beat_q       <= beat_i;
   end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The converged path to one DRAM master (memory.md sections 7.1 and 7.3): an adapter per requester, separate read
-// and write arbiters, the write-data multiplexer, beat packing and the FIFOs of the five channels.
+// and write arbiters, the write-data multiplexer and beat packing. The FIFOs of the five channels are outside
+// (ktpu_memory_bus).
 
 `include "ktpu_assert.svh"
 
@@ -10,34 +11,37 @@ module ktpu_memory_path
 (
   input  logic                          clk_i,
   input  logic                          rst_ni,
-  // Quasi-static: width of the bus; the staging memory, and of which mesh.
+  // Quasi-static: width of the bus; the converged staging memory is there, and of which mesh; reads a requester may have
+  // in flight.
   input  logic [1:0]                    lanes_log2_i,
   input  logic                          staging_i,
   input  logic [1:0]                    mesh_id_i,
+  input  reads_t                        reads_i,
 
   input  request_t [MaxRequesters-1:0]  request_i,
   output reply_t   [MaxRequesters-1:0]  reply_o,
 
-  // The DRAM bus; identifiers are indices of requesters.
-  output logic                          ar_valid_o,
+  // The FIFOs of the bus; identifiers are indices of requesters.
+  output logic                          ar_push_o,
   output burst_t                        ar_o,
-  input  logic                          ar_ready_i,
-  output logic                          aw_valid_o,
+  input  logic                          ar_full_i,
+  output logic                          aw_push_o,
   output burst_t                        aw_o,
-  input  logic                          aw_ready_i,
-  output logic                          w_valid_o,
+  input  logic                          aw_full_i,
+  output logic                          w_push_o,
   output write_beat_t                   w_o,
-  input  logic                          w_ready_i,
-  input  logic                          r_valid_i,
-  input  logic [MaxLanes*PayloadWidth-1:0] r_data_i,
+  input  logic                          w_full_i,
+  // With one read in flight all read data is at the head of FIFO 0, and r_id_i tells whose it is; with more each
+  // requester has its own FIFO.
+  input  requester_mask_t               r_valid_i,
+  input  bus_beat_t [MaxRequesters-1:0] r_data_i,
   input  requester_t                    r_id_i,
-  output logic                          r_ready_o,
+  output requester_mask_t               r_pop_o,
+  // Taken as they come.
   input  logic                          b_valid_i,
-  input  requester_t                    b_id_i,
-  output logic                          b_ready_o
+  input  requester_t                    b_id_i
 );
 
-  localparam int unsigned BusWidth   = MaxLanes * PayloadWidth;
   // Never what limits a write: a place for each write address that the path can hold.
   localparam int unsigned OrderDepth = 32;
   // Writes of one requester that are granted and not answered.
@@ -71,7 +75,7 @@ module ktpu_memory_path
   // --- Adapters: a write offered together with a read goes first, and a choice is held until granted
   requester_mask_t held_d, held_q;
   requester_mask_t held_write_d, held_write_q;
-  requester_mask_t in_flight_d, in_flight_q;  // a read is at the DRAM
+  reads_t [MaxRequesters-1:0] in_flight;      // reads at the DRAM
   requester_mask_t reads, writes;             // presented in this cycle
   requester_mask_t read_grant, write_grant;
 
@@ -95,9 +99,9 @@ module ktpu_memory_path
       top              = held_write_d[i] ? request_i[i].aw_addr[39:32] : request_i[i].ar_addr[39:32];
       claimed          = staging_i && is_staged(top, mesh_id_i);
       writes[i]        = held_d[i] && held_write_d[i] && !claimed && !runs_write[i];
-      reads[i]         = held_d[i] && !held_write_d[i] && !claimed && !runs_read[i] && !in_flight_q[i];
+      reads[i]         = held_d[i] && !held_write_d[i] && !claimed && !runs_read[i] && in_flight[i] < reads_i;
       staged_writes[i] = held_d[i] && held_write_d[i] && claimed && writes_in_flight_q[i] == '0;
-      staged_reads[i]  = held_d[i] && !held_write_d[i] && claimed && !in_flight_q[i];
+      staged_reads[i]  = held_d[i] && !held_write_d[i] && claimed && in_flight[i] == '0;
     end
     held_d &= ~(read_grant | write_grant | staged_read_grant | staged_write_grant);
   end
@@ -139,11 +143,11 @@ module ktpu_memory_path
   logic            ar_push_q, aw_push_q;  // a granted address on its way into the FIFO
   burst_t          ar_push_burst_q, aw_push_burst_q;
   order_t          push_order_q;
-  logic            ar_full, aw_full, order_full;
+  logic            order_full;
   logic            ar_room, aw_room;
 
-  assign ar_room     = !ar_push_q || !ar_full;
-  assign aw_room     = !aw_push_q || !(aw_full || order_full);
+  assign ar_room     = !ar_push_q || !ar_full_i;
+  assign aw_room     = !aw_push_q || !(aw_full_i || order_full);
   assign read_grant  = ar_room ? pick(read_requests_q & ~read_blocked_q, read_pointer_q) : '0;
   assign write_grant = aw_room ? pick(write_requests_q & ~write_blocked_q, write_pointer_q) : '0;
   assign reader      = index_of(read_grant);
@@ -153,7 +157,6 @@ module ktpu_memory_path
     if (!rst_ni) begin
       held_q           <= '0;
       held_write_q     <= '0;
-      in_flight_q      <= '0;
       read_requests_q  <= '0;
       read_blocked_q   <= '0;
       read_pointer_q   <= '0;
@@ -165,7 +168,6 @@ module ktpu_memory_path
     end else begin
       held_q           <= held_d;
       held_write_q     <= held_write_d;
-      in_flight_q      <= in_flight_d;
       read_requests_q  <= reads;
       read_blocked_q   <= read_grant;
       write_requests_q <= writes;
@@ -190,30 +192,17 @@ module ktpu_memory_path
     end
   end
 
-  ktpu_fifo #(
-    .Width ($bits(burst_t)), .MaxDepth (DramFifoAr), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
-    .ResetCycles (0)
-  ) u_ar (
-    .clk_i, .rst_ni, .depth_i (($clog2(DramFifoAr + 1))'(DramFifoAr)),
-    .wvalid_i (ar_push_q && !ar_full), .wdata_i (ar_push_burst_q), .busy_o (ar_full),
-    .rvalid_o (ar_valid_o), .rdata_o (ar_o), .rready_i (ar_ready_i)
-  );
-
-  ktpu_fifo #(
-    .Width ($bits(burst_t)), .MaxDepth (DramFifoAw), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
-    .ResetCycles (0)
-  ) u_aw (
-    .clk_i, .rst_ni, .depth_i (($clog2(DramFifoAw + 1))'(DramFifoAw)),
-    .wvalid_i (aw_push_q && aw_room), .wdata_i (aw_push_burst_q), .busy_o (aw_full),
-    .rvalid_o (aw_valid_o), .rdata_o (aw_o), .rready_i (aw_ready_i)
-  );
+  assign ar_push_o = ar_push_q && ar_room;
+  assign ar_o      = ar_push_burst_q;
+  assign aw_push_o = aw_push_q && aw_room;
+  assign aw_o      = aw_push_burst_q;
 
   // --- Write data: follows the order of the write addresses
   logic        order_valid;
   order_t      order_head;
   logic        mux_open_d, mux_open_q;
   order_t      mux_d, mux_q;
-  logic        w_full, w_take, w_push;
+  logic        w_take;
   logic        w_last;
   write_beat_t pack_d, pack_q;  // the beat being put together; lanes are 0 between beats
 
@@ -226,9 +215,9 @@ module ktpu_memory_path
     .rvalid_o (order_valid), .rdata_o (order_head), .rready_i (!mux_open_q)
   );
 
-  assign w_take = mux_open_q && request_i[mux_q.id].w_valid && !w_full;
-  assign w_last = mux_q.beats == beats_t'(1);
-  assign w_push = w_take && (w_last || mux_q.lane == last_lane);
+  assign w_take   = mux_open_q && request_i[mux_q.id].w_valid && !w_full_i;
+  assign w_last   = mux_q.beats == beats_t'(1);
+  assign w_push_o = w_take && (w_last || mux_q.lane == last_lane);
 
   always_comb begin : write_mux
     mux_open_d = mux_open_q;
@@ -239,7 +228,7 @@ module ktpu_memory_path
     end else if (w_take) begin
       mux_open_d  = !w_last;
       mux_d.beats = mux_q.beats - beats_t'(1);
-      mux_d.lane  = w_push ? '0 : mux_q.lane + lane_t'(1);
+      mux_d.lane  = w_push_o ? '0 : mux_q.lane + lane_t'(1);
     end
   end
 
@@ -261,7 +250,7 @@ module ktpu_memory_path
       mux_open_q <= mux_open_d;
       if (w_take) begin
         pack_q <= pack_d;
-        if (w_push) pack_q.lanes <= '0;
+        if (w_push_o) pack_q.lanes <= '0;
       end
     end
   end
@@ -270,105 +259,63 @@ module ktpu_memory_path
     mux_q <= mux_d;
   end
 
-  ktpu_fifo #(
-    .Width ($bits(write_beat_t)), .MaxDepth (DramFifoW), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
-    .ResetCycles (0)
-  ) u_w (
-    .clk_i, .rst_ni, .depth_i (($clog2(DramFifoW + 1))'(DramFifoW)),
-    .wvalid_i (w_push), .wdata_i (pack_d), .busy_o (w_full),
-    .rvalid_o (w_valid_o), .rdata_o (w_o), .rready_i (w_ready_i)
-  );
+  assign w_o = pack_d;
 
-  // --- Read data: whoever does not take it holds up everybody behind
-  typedef struct packed {
-    logic [BusWidth-1:0] data;
-    requester_t          id;
-  } read_word_t;
+  // --- Read data: whoever does not take it holds up everybody behind in the same FIFO
+  logic                       shared;
+  requester_mask_t            give, r_last, r_done;
+  lane_t [MaxRequesters-1:0]  track_lane;
+  word_t                      shared_word;
 
-  logic                       r_full, r_head_valid, r_give, r_pop, r_last;
-  read_word_t                 r_head;
-  beats_t [MaxRequesters-1:0] track_beats_d, track_beats_q;  // internal ones still to come
-  lane_t  [MaxRequesters-1:0] track_lane_d, track_lane_q;    // of the next one
+  assign shared = reads_i == reads_t'(1);
 
-  ktpu_fifo #(
-    .Width ($bits(read_word_t)), .MaxDepth (DramFifoR), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
-    .ResetCycles (0)
-  ) u_r (
-    .clk_i, .rst_ni, .depth_i (($clog2(DramFifoR + 1))'(DramFifoR)),
-    .wvalid_i (r_valid_i && !r_full), .wdata_i ({r_data_i, r_id_i}), .busy_o (r_full),
-    .rvalid_o (r_head_valid), .rdata_o (r_head), .rready_i (r_pop)
-  );
+  for (genvar i = 0; i < MaxRequesters; i++) begin : gen_track
+    assign give[i] = request_i[i].r_ready && (shared ? r_valid_i[0] && r_id_i == requester_t'(i) : r_valid_i[i]);
 
-  assign r_ready_o = !r_full;
-  assign r_give    = r_head_valid && request_i[r_head.id].r_ready;
-  assign r_last    = track_beats_q[r_head.id] == beats_t'(1);
-  assign r_pop     = r_give && (r_last || track_lane_q[r_head.id] == last_lane);
-
-  always_comb begin : tracks
-    track_beats_d = track_beats_q;
-    track_lane_d  = track_lane_q;
-    in_flight_d   = in_flight_q | read_grant;
-    if (r_give) begin
-      track_beats_d[r_head.id] = track_beats_q[r_head.id] - beats_t'(1);
-      track_lane_d[r_head.id]  = r_pop ? '0 : track_lane_q[r_head.id] + lane_t'(1);
-      if (r_last) in_flight_d[r_head.id] = 1'b0;
-    end
-    if (read_grant != '0) begin
-      track_beats_d[reader] = request_i[reader].ar_beats;
-      track_lane_d[reader]  = request_i[reader].ar_addr[6:5] & last_lane;
-    end
+    ktpu_memory_track u_track (
+      .clk_i,
+      .rst_ni,
+      .last_lane_i (last_lane),
+      .grant_i     (read_grant[i]),
+      .beats_i     (request_i[i].ar_beats),
+      .lane_i      (request_i[i].ar_addr[6:5] & last_lane),
+      .give_i      (give[i]),
+      .lane_o      (track_lane[i]),
+      .last_o      (r_last[i]),
+      .done_o      (r_done[i]),
+      .count_o     (in_flight[i])
+    );
   end
 
-  always_ff @(posedge clk_i) begin : track_registers
-    track_beats_q <= track_beats_d;
-    track_lane_q  <= track_lane_d;
-  end
+  assign r_pop_o     = shared ? requester_mask_t'((give & r_done) != '0) : give & r_done;
+  assign shared_word = r_data_i[0][track_lane[r_id_i]*PayloadWidth +: PayloadWidth];
 
   // --- Write responses: a pulse from a register
-  logic       b_full, b_head_valid;
-  requester_t b_head;
-
-  ktpu_fifo #(
-    .Width ($bits(requester_t)), .MaxDepth (DramFifoB), .Latency (AsyncFifoLatency), .Extra (AsyncFifoExtra),
-    .ResetCycles (0)
-  ) u_b (
-    .clk_i, .rst_ni, .depth_i (($clog2(DramFifoB + 1))'(DramFifoB)),
-    .wvalid_i (b_valid_i && !b_full), .wdata_i (b_id_i), .busy_o (b_full),
-    .rvalid_o (b_head_valid), .rdata_o (b_head), .rready_i (1'b1)
-  );
-
-  assign b_ready_o = !b_full;
-
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) pulse_q <= 1'b0;
-    else         pulse_q <= b_head_valid;
+    else         pulse_q <= b_valid_i;
   end
 
   always_ff @(posedge clk_i) begin : pulse
-    if (b_head_valid) pulse_id_q <= b_head;
+    if (b_valid_i) pulse_id_q <= b_id_i;
   end
-
-  word_t r_word;
-  assign r_word = r_head.data[track_lane_q[r_head.id]*PayloadWidth +: PayloadWidth];
 
   always_comb begin : replies
     for (int unsigned i = 0; i < MaxRequesters; i++) begin
       reply_o[i].ar_grant = read_grant[i] || staged_read_grant[i];
       reply_o[i].aw_grant = write_grant[i] || staged_write_grant[i];
       reply_o[i].w_taken  = (w_take && mux_q.id == requester_t'(i)) || staged_w_taken[i];
-      reply_o[i].r_valid  = (r_give && r_head.id == requester_t'(i)) || staged_r_valid[i];
-      reply_o[i].r_last   = staged_r_valid[i] ? staged_r_last : r_last;
+      reply_o[i].r_valid  = give[i] || staged_r_valid[i];
+      reply_o[i].r_last   = staged_r_valid[i] ? staged_r_last : r_last[i];
       reply_o[i].b        = (pulse_q && pulse_id_q == requester_t'(i)) || staged_b[i];
-      reply_o[i].r_data   = staged_r_valid[i] ? staged_r_data : r_word;
+      reply_o[i].r_data   = shared_word;
+      if (staged_r_valid[i]) reply_o[i].r_data = staged_r_data;
+      else if (!shared) reply_o[i].r_data = r_data_i[i][track_lane[i]*PayloadWidth +: PayloadWidth];
     end
   end
 
-  `KTPU_ASSERT(BusIsStatic, $stable(lanes_log2_i) && $stable(staging_i) && $stable(mesh_id_i))
+  `KTPU_ASSERT(BusIsStatic, $stable(lanes_log2_i) && $stable(staging_i) && $stable(mesh_id_i) && $stable(reads_i))
   `KTPU_ASSERT(OneSourceOfGrants, ((read_grant | write_grant) & (staged_read_grant | staged_write_grant)) == '0)
-  `KTPU_ASSERT(OneSourceOfWords, !(r_give && staged_r_valid[r_head.id]))
-  `KTPU_ASSERT(ReadAddressStays, ar_valid_o && !ar_ready_i |=> ar_valid_o && $stable(ar_o))
-  `KTPU_ASSERT(WriteAddressStays, aw_valid_o && !aw_ready_i |=> aw_valid_o && $stable(aw_o))
-  `KTPU_ASSERT(WriteDataStays, w_valid_o && !w_ready_i |=> w_valid_o && $stable(w_o))
-  `KTPU_ASSERT(ReadDataStays, r_valid_i && !r_ready_o |=> r_valid_i && $stable(r_data_i) && $stable(r_id_i))
+  `KTPU_ASSERT(OneSourceOfWords, (give & staged_r_valid) == '0)
 
 endmodule

@@ -11,6 +11,10 @@ package ktpu_memory_pkg;
   localparam int unsigned MaxRequesters = MaxPorts + 3;
   // 256-bit lanes of the widest DRAM bus.
   localparam int unsigned MaxLanes      = 4;
+  // Most reads a requester may have in flight (RD_OUT).
+  localparam int unsigned MaxReads      = 64;
+  // Words of 32 bytes of a staging memory.
+  localparam int unsigned StagingWords  = 65536;
 
   localparam int unsigned AddrWidth     = 40;
   localparam int unsigned WordBytes     = PayloadWidth / 8;
@@ -23,22 +27,33 @@ package ktpu_memory_pkg;
   typedef logic [MaxRequesters-1:0] requester_mask_t;
   typedef logic [2:0]              requester_t;
   typedef logic [1:0]              lane_t;
+  typedef logic [$clog2(MaxReads+1)-1:0] reads_t;
+  typedef logic [MaxLanes*PayloadWidth-1:0] bus_beat_t;
 
   typedef struct packed {
     pos_t x;
     pos_t y;
   } coord_t;
 
+  // Where the staging memory is (section 7.2).
+  typedef enum logic [1:0] {
+    NoStaging        = 2'd0,  // apertures are not decoded
+    ConvergedStaging = 2'd1,  // one store in front of the DRAM port, for every requester
+    PortStaging      = 2'd2   // one in each memory port, for its entry reads and writes
+  } staging_e;
+
   // What the agent is built as. Quasi-static.
   typedef struct packed {
+    reads_t     reads;       // in flight of a requester, 1..MaxReads
+    logic [1:0] links;       // with interlink_used: links with a mesh at the other end
+    logic       interlink_used;
+    logic       interlink;   // there is one: the mover's writes pass its register
     logic [2:0] num_ports;   // 1..MaxPorts
     logic [1:0] lanes_log2;  // DRAM bus of 256 << lanes_log2 bits, 0..2
     logic [1:0] mesh_id;
-    logic       staging;     // the staging memory is there: apertures are decoded, and the ports drop
-                             // what nobody serves
+    staging_e   staging;
     logic       client;      // somebody takes the flits that are not the memory's
-    logic       split;       // there is an interlink, never used: the mover's writes pass its register
-    logic       early_done;  // quirk M1: a move may be done before its last write was issued
+    logic       quirks;      // M1, I1 and I2
   } config_t;
 
   // From a requester to the DRAM path, all registers of the requester. Beats of 32 bytes.
@@ -94,9 +109,9 @@ package ktpu_memory_pkg;
 
   // A beat on the DRAM bus towards the memory.
   typedef struct packed {
-    logic [MaxLanes*PayloadWidth-1:0] data;
-    logic [MaxLanes-1:0]              lanes;  // written 32-byte lanes
-    logic                             last;
+    bus_beat_t           data;
+    logic [MaxLanes-1:0] lanes;  // written 32-byte lanes
+    logic                last;
   } write_beat_t;
 
   // Whether a memory port serves a flit of this kind (memory.md section 2).

@@ -10,10 +10,11 @@ module ktpu_memory_port
 (
   input  logic        clk_i,
   input  logic        rst_ni,
-  // Quasi-static: apertures are decoded, and of which mesh; the port's coordinate.
-  input  logic        staging_i,
+  // Quasi-static: where the staging memory is, and of which mesh; the port's coordinate; reads in flight.
+  input  staging_e    staging_i,
   input  logic [1:0]  mesh_id_i,
   input  coord_t      at_i,
+  input  reads_t      reads_i,
 
   // A flit of the memory's kinds, in the cycle in which it is accepted; never while busy_o is high.
   input  logic        in_valid_i,
@@ -39,10 +40,11 @@ module ktpu_memory_port
   localparam int unsigned CountWidth = $clog2(MemQueueDepth + FifoExtra + 1);
   localparam int unsigned BusyFrom   = MemQueueDepth - MemQueueMargin;
 
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     Free,
     Write,  // a slot's burst, from its address to its acknowledgement
     Plain,  // a plain read, from its address to its last beat
+    Store,  // a slot's words on their way into the port's own staging memory
     Drop    // a slot whose aperture nobody serves
   } state_e;
 
@@ -73,6 +75,7 @@ module ktpu_memory_port
   logic [SlotWidth-1:0]  slot_d, slot_q;
   logic [4:0]            length_d, length_q;          // of the slot's burst
   logic [4:0]            write_beat_d, write_beat_q;  // beats handed over
+  logic                  store_word;                  // one goes into the own staging memory
   logic                  response_d, response_q;      // it came, the acknowledgement is not placed yet
   logic                  release_d, release_q;        // of releasing_q's slot, in this cycle
   logic [SlotWidth-1:0]  releasing_q;
@@ -87,6 +90,12 @@ module ktpu_memory_port
   logic [7:0]            slot_txn;
   word_t                 slot_word;
   logic                  slots_waiting;
+
+  // Own staging memory.
+  logic                   store_read;
+  addr_t                  store_addr, store_at;
+  word_t [EntryWords-1:0] store_words;
+  logic                   unused_store;
 
   // DRAM wires.
   logic                  ar_valid_d, ar_valid_q;
@@ -168,6 +177,7 @@ module ktpu_memory_port
     .staging_i,
     .mesh_id_i,
     .at_i,
+    .reads_i,
     .take_i       (take_entry),
     .request_i    (reads_head),
     .idle_o       (reader_idle),
@@ -181,7 +191,26 @@ module ktpu_memory_port
     .ar_set_o     (ar_set),
     .ar_addr_o    (reader_addr),
     .ar_beats_o   (reader_beats),
-    .count_o      (reader_counts)
+    .count_o      (reader_counts),
+    .store_read_o  (store_read),
+    .store_addr_o  (store_addr),
+    .store_words_i (store_words)
+  );
+
+  // --- The port's own staging memory
+  assign store_word   = state_q == Store && !response_q && write_beat_q != length_q;
+  assign store_at     = aw_addr_q + (addr_t'(write_beat_q) * addr_t'(WordBytes));
+  assign unused_store = &{1'b0, store_at[39:21], store_at[4:0], store_addr[39:21], store_addr[4:0]};
+
+  ktpu_memory_store u_store (
+    .clk_i,
+    .rst_ni,
+    .write_i       (store_word),
+    .write_index_i (store_at[20:5]),
+    .write_word_i  (slot_word),
+    .read_i        (store_read),
+    .read_index_i  (store_addr[20:5]),
+    .words_o       (store_words)
   );
 
   // --- Writes
@@ -210,7 +239,8 @@ module ktpu_memory_port
 
   // --- Output register: emit buffer, then plain read beat or acknowledgement
   assign room        = !out_valid_q || out_taken_i;
-  assign acknowledge = state_q == Write && (response_q || reply_i.b);
+  assign acknowledge = (state_q == Write && (response_q || reply_i.b)) ||
+                       (state_q == Store && (response_q || write_beat_q == length_q));
   assign place_plain = room && !emitting && state_q == Plain && skid_size_q != '0;
   assign place_ack   = room && !emitting && acknowledge;
   assign out_valid_d = room ? (emit || place_plain || place_ack) : out_valid_q;
@@ -236,8 +266,8 @@ module ktpu_memory_port
     state_d      = state_q;
     slot_d       = slot_q;
     length_d     = length_q;
-    write_beat_d = write_beat_q + 5'(reply_i.w_taken);
-    response_d   = (response_q || reply_i.b) && !place_ack;
+    write_beat_d = write_beat_q + 5'(reply_i.w_taken || store_word);
+    response_d   = (acknowledge || reply_i.b) && !place_ack;
     release_d    = place_ack || state_q == Drop;
     plain_left_d = plain_left_q - beats_t'(place_plain);
     ar_valid_d   = ar_valid_q && !reply_i.ar_grant;
@@ -253,8 +283,10 @@ module ktpu_memory_port
           slot_d       = ready_slot;
           length_d     = ready_length;
           write_beat_d = '0;
-          if (staging_i && is_unserved(ready_addr[39:32], mesh_id_i)) begin
+          if (staging_i != NoStaging && is_unserved(ready_addr[39:32], mesh_id_i)) begin
             state_d    = Drop;
+          end else if (staging_i == PortStaging && is_staged(ready_addr[39:32], mesh_id_i)) begin
+            state_d    = Store;
           end else begin
             state_d    = Write;
             aw_valid_d = 1'b1;
@@ -262,8 +294,8 @@ module ktpu_memory_port
           end
         end
       end
-      Write:   if (place_ack) state_d = Free;
-      Plain:   if (place_plain && plain_left_q == beats_t'(1)) state_d = Free;
+      Write, Store: if (place_ack) state_d = Free;
+      Plain: if (place_plain && plain_left_q == beats_t'(1)) state_d = Free;
       default: state_d = Free;
     endcase
     if (ar_set) ar_valid_d = 1'b1;
