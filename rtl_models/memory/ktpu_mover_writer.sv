@@ -68,6 +68,8 @@ module ktpu_mover_writer
   logic [127:0]             lower_q;
   logic                     unused_data_full;
 
+  logic full;  // of commands
+
   // The FIFO must show a word, and be it the leaving one.
   function automatic logic resident(mover_kind_e kind, logic [7:0] count, logic shows,
                                     logic [ArrivedWidth-1:0] words);
@@ -84,7 +86,6 @@ module ktpu_mover_writer
   assign commands_d   = commands_q + CommandWidth'(push_i) - CommandWidth'(command_pop);
   assign arrived_d    = arrived_q + ArrivedWidth'(data_i) - ArrivedWidth'(released_o);
 
-  logic full;
   ktpu_fifo #(
     .Width ($bits(mover_command_t)), .MaxDepth (MoverCommandDepth), .Latency (FifoLatency), .Extra (FifoExtra),
     .ResetCycles (0)

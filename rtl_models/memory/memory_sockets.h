@@ -105,4 +105,20 @@ class WindowSocket {
   virtual Inputs clock(sim::Cycle now, const Outputs& out) = 0;
 };
 
+// The interlink's wires to and from the neighbours (memory.md section 11).
+class InterlinkSocket {
+ public:
+  struct Beat {
+    arch::Flit data;                        // a flit, or a memory word in its payload
+    std::array<std::uint64_t, 2> header{};  // all zero on all beats but a packet's first
+  };
+
+  virtual ~InterlinkSocket() = default;
+  virtual bool connected(unsigned link) const = 0;
+  // Drive phase: the beat in the output register, null if none.
+  virtual void drive(unsigned link, const Beat* out) = 0;
+  // Clock phase: the beat that arrives, null if none.
+  virtual const Beat* clock(unsigned link) = 0;
+};
+
 }  // namespace ktpu::rtl

@@ -25,14 +25,12 @@ class Twin;
 struct MemoryPlace {
   std::vector<arch::Coord> ports;  // 1..4
   unsigned mesh_id = 0;
-  unsigned bus_bits = 512;  // of the DRAM: 256, 512 or 1024
-  // Interlink, other numbers of reads in flight and staging in the ports are refused: the RTL has none of
-  // them.
-  bool interlink = false;
-  bool split = false;  // an interlink that is never used
-  unsigned reads_in_flight = 1;
+  unsigned bus_bits = 512;       // of the DRAM: 256, 512 or 1024
+  bool interlink = false;        // in use
+  bool interlink_idle = false;   // there, but never used
+  unsigned reads_in_flight = 1;  // of a requester, 1..64
   enum class Staging : std::uint8_t { kNone, kConverged, kPort } staging = Staging::kNone;
-  bool quirks = true;  // M1
+  bool quirks = true;  // M1, I1 and I2
 };
 
 template <class V>
@@ -60,12 +58,15 @@ class MemoryTwinOf final : public sim::Unit {
   void bind_port(unsigned port, sim::FlitPort links);
   void set_client(ClientSocket* client) { client_ = client; }
   void set_window(WindowSocket* window) { window_ = window; }
+  void set_interlink(InterlinkSocket* interlink) { interlink_ = interlink; }
 
   // As memory::AuxWindow: a register write of cycle `now`, from within clock() of the control agent; at most
   // two a cycle.
   void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data);
   std::uint64_t aux_stat() const;
-  // The back door into the staging memory, between cycles.
+  std::uint64_t aux_status(unsigned word) const;
+  // The back door into the staging memory, between cycles; of all ports, if each has its own, or that of port
+  // 0.
   void store(std::uint64_t address, std::span<const std::uint8_t> bytes);
   void load(std::uint64_t address, std::span<std::uint8_t> bytes) const;
   // Nothing queued, in flight or unfinished.
@@ -88,16 +89,20 @@ class MemoryTwinOf final : public sim::Unit {
 
  private:
   static constexpr unsigned kMaxPorts = 4;
+  static constexpr unsigned kMaxReads = 64;
 
   void show_inputs();
-  std::uint8_t* staged_byte(std::uint64_t address) const;
+  std::uint8_t* staged_byte(std::uint64_t address, unsigned port) const;
   WindowSocket::Outputs window_outputs() const;
   void clock_window(sim::Cycle now);
+  void drive_links();
+  void clock_links();
 
   MemoryPlace place_;
   DramSocket& dram_;
   ClientSocket* client_ = nullptr;
   WindowSocket* window_ = nullptr;
+  InterlinkSocket* interlink_ = nullptr;
   std::array<sim::FlitPort, kMaxPorts> ports_{};
   // What the ports' wires tell, by type.
   struct Traffic {

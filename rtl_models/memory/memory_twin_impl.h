@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "arch/encoding/address_map.h"
+#include "arch/encoding/interlink.h"
 #include "arch/encoding/registers.h"
 #include "arch/error.h"
 #include "rtl_models/memory/memory_twin.h"
@@ -20,6 +21,9 @@ namespace detail {
 inline constexpr unsigned kMemoryFlitWords = arch::kFlitBits / 32;
 inline constexpr unsigned kMemoryFlitBytes = arch::kFlitBits / 8;
 inline constexpr unsigned kMemoryLaneBytes = arch::kPayloadBits / 8;
+// A beat of an interlink: the flit in the lower bits, the header in the upper ones.
+inline constexpr unsigned kBeatWords = (arch::interlink::kBeatBits + arch::interlink::kHeaderBits) / 32;
+inline constexpr unsigned kBeatHeaderBytes = arch::interlink::kHeaderBits / 8;
 static_assert(std::endian::native == std::endian::little, "flits are copied to and from the pins as bytes");
 }  // namespace detail
 
@@ -33,9 +37,8 @@ MemoryTwinOf<V>::MemoryTwinOf(std::string name, MemoryPlace place, DramSocket& d
     throw arch::UserError::make("{}: the RTL memory agent has no {}: choose impl model for it", this->name(),
                                 what);
   };
-  if (place_.interlink) refuse("interlink");
-  if (place_.staging == MemoryPlace::Staging::kPort) refuse("staging memory in its ports");
-  if (place_.reads_in_flight != 1) refuse("more than one read in flight (reads_in_flight)");
+  if (place_.reads_in_flight == 0 || place_.reads_in_flight > kMaxReads)
+    refuse(fmt::format("{} reads in flight (reads_in_flight)", place_.reads_in_flight));
   if (place_.bus_bits != 256 && place_.bus_bits != 512 && place_.bus_bits != 1024)
     refuse(fmt::format("DRAM bus of {} bits", place_.bus_bits));
   if (place_.ports.empty() || place_.ports.size() > kMaxPorts)
@@ -79,21 +82,54 @@ std::uint64_t MemoryTwinOf<V>::aux_stat() const {
 }
 
 template <class V>
-std::uint8_t* MemoryTwinOf<V>::staged_byte(std::uint64_t address) const {
-  auto& words = twin_->pins().rootp->ktpu_memory__DOT__u_path__DOT__u_staging__DOT__mem;
-  constexpr std::size_t kWords = sizeof words / arch::kWordBytes;
-  auto* word = reinterpret_cast<std::uint8_t*>(&words[address / arch::kWordBytes % kWords][0]);
-  return word + address % arch::kWordBytes;
+std::uint64_t MemoryTwinOf<V>::aux_status(unsigned word) const {
+  V& pins = twin_->pins();
+  pins.status_index_i = static_cast<std::uint8_t>(word & 15u);
+  twin_->settle(0);
+  std::uint64_t value;
+  std::memcpy(&value, &pins.status_o[0], sizeof value);
+  return value;
+}
+
+template <class V>
+std::uint8_t* MemoryTwinOf<V>::staged_byte(std::uint64_t address, unsigned port) const {
+  auto& root = *twin_->pins().rootp;
+  const auto byte_in = [address](auto& words) {
+    constexpr std::size_t kWords = sizeof words / arch::kWordBytes;
+    auto* word = reinterpret_cast<std::uint8_t*>(&words[address / arch::kWordBytes % kWords][0]);
+    return word + address % arch::kWordBytes;
+  };
+  if (place_.staging != MemoryPlace::Staging::kPort)
+    return byte_in(root.ktpu_memory__DOT__u_core__DOT__u_path__DOT__u_staging__DOT__mem);
+  switch (port) {
+    case 0:
+      return byte_in(
+          root.ktpu_memory__DOT__u_core__DOT__gen_port__BRA__0__KET____DOT__u_port__DOT__u_store__DOT__mem);
+    case 1:
+      return byte_in(
+          root.ktpu_memory__DOT__u_core__DOT__gen_port__BRA__1__KET____DOT__u_port__DOT__u_store__DOT__mem);
+    case 2:
+      return byte_in(
+          root.ktpu_memory__DOT__u_core__DOT__gen_port__BRA__2__KET____DOT__u_port__DOT__u_store__DOT__mem);
+    default:
+      return byte_in(
+          root.ktpu_memory__DOT__u_core__DOT__gen_port__BRA__3__KET____DOT__u_port__DOT__u_store__DOT__mem);
+  }
 }
 
 template <class V>
 void MemoryTwinOf<V>::store(std::uint64_t address, std::span<const std::uint8_t> bytes) {
-  for (const std::uint8_t byte : bytes) *staged_byte(address++) = byte;
+  const auto stores =
+      place_.staging == MemoryPlace::Staging::kPort ? static_cast<unsigned>(place_.ports.size()) : 1;
+  for (const std::uint8_t byte : bytes) {
+    for (unsigned p = 0; p < stores; ++p) *staged_byte(address, p) = byte;
+    ++address;
+  }
 }
 
 template <class V>
 void MemoryTwinOf<V>::load(std::uint64_t address, std::span<std::uint8_t> bytes) const {
-  for (std::uint8_t& byte : bytes) byte = *staged_byte(address++);
+  for (std::uint8_t& byte : bytes) byte = *staged_byte(address++, 0);
 }
 
 template <class V>
@@ -107,10 +143,27 @@ void MemoryTwinOf<V>::reset(sim::Cycle start) {
   V& pins = twin_->pins();
   const auto count = static_cast<unsigned>(place_.ports.size());
   const auto lanes_log2 = static_cast<unsigned>(std::countr_zero(place_.bus_bits / arch::kPayloadBits));
-  pins.config_i = static_cast<std::uint16_t>(
-      count << 8 | lanes_log2 << 6 | (place_.mesh_id & 3u) << 4 |
-      unsigned{place_.staging == MemoryPlace::Staging::kConverged} << 3 | unsigned{client_ != nullptr} << 2 |
-      unsigned{place_.split} << 1 | unsigned{place_.quirks});
+  unsigned links = 0;
+  if (interlink_ != nullptr)
+    for (unsigned l = 0; l < arch::interlink::kLinks; ++l) links |= unsigned{interlink_->connected(l)} << l;
+  // config_t, from its lowest field on.
+  std::uint32_t config = 0;
+  unsigned at = 0;
+  const auto field = [&](unsigned value, unsigned bits) {
+    config |= value << at;
+    at += bits;
+  };
+  field(place_.quirks, 1);
+  field(client_ != nullptr, 1);
+  field(static_cast<unsigned>(place_.staging), 2);
+  field(place_.mesh_id & 3u, 2);
+  field(lanes_log2, 2);
+  field(count, 3);
+  field(place_.interlink || place_.interlink_idle, 1);
+  field(place_.interlink, 1);
+  field(links, 2);
+  field(place_.reads_in_flight, 7);
+  pins.config_i = config;
   pins.at_i = 0;
   for (unsigned p = 0; p < count; ++p)
     pins.at_i |= static_cast<std::uint32_t>((place_.ports[p].x & 15u) << 4 | (place_.ports[p].y & 15u))
@@ -120,6 +173,7 @@ void MemoryTwinOf<V>::reset(sim::Cycle start) {
   pins.client_valid_i = 0;
   pins.client_ready_i = 0;
   pins.register_valid_i = 0;
+  pins.link_valid_i = 0;
   pins.window_aw_valid_i = pins.window_ar_valid_i = pins.window_w_valid_i = 0;
   pins.window_r_busy_i = pins.window_b_busy_i = 0;
   writes_ = 0;
@@ -140,6 +194,7 @@ void MemoryTwinOf<V>::drive(sim::Cycle now) {
     twin_->settle(now);
   }
   if (window_ != nullptr) window_->drive(window_outputs());
+  if (interlink_ != nullptr) drive_links();
   for (unsigned p = 0; p < place_.ports.size(); ++p) {
     sim::FlitLink* link = ports_[p].out;
     if (pins.out_valid_o >> p & 1) {
@@ -150,6 +205,36 @@ void MemoryTwinOf<V>::drive(sim::Cycle now) {
     } else if (link->valid()) {
       link->withdraw();
     }
+  }
+}
+
+template <class V>
+void MemoryTwinOf<V>::drive_links() {
+  const V& pins = twin_->pins();
+  InterlinkSocket::Beat beat;
+  for (unsigned l = 0; l < arch::interlink::kLinks; ++l) {
+    if (!interlink_->connected(l)) continue;
+    const bool valid = pins.link_valid_o >> l & 1;
+    if (valid) {
+      const auto* words = &pins.link_data_o[l * detail::kBeatWords];
+      std::memcpy(beat.data.w.data(), words, detail::kMemoryFlitBytes);
+      std::memcpy(beat.header.data(), words + detail::kMemoryFlitWords, detail::kBeatHeaderBytes);
+    }
+    interlink_->drive(l, valid ? &beat : nullptr);
+  }
+}
+
+template <class V>
+void MemoryTwinOf<V>::clock_links() {
+  V& pins = twin_->pins();
+  pins.link_valid_i = 0;
+  for (unsigned l = 0; l < arch::interlink::kLinks; ++l) {
+    const InterlinkSocket::Beat* beat = interlink_->connected(l) ? interlink_->clock(l) : nullptr;
+    if (beat == nullptr) continue;
+    pins.link_valid_i = static_cast<std::uint8_t>(pins.link_valid_i | 1u << l);
+    auto* words = &pins.link_data_i[l * detail::kBeatWords];
+    std::memcpy(words, beat->data.w.data(), detail::kMemoryFlitBytes);
+    std::memcpy(words + detail::kMemoryFlitWords, beat->header.data(), detail::kBeatHeaderBytes);
   }
 }
 
@@ -218,6 +303,7 @@ sim::Cycle MemoryTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
   show_inputs();
   if (window_ != nullptr) clock_window(now);
+  if (interlink_ != nullptr) clock_links();
   std::uint32_t busy = 0;
   for (unsigned p = 0; p < place_.ports.size(); ++p) {
     sim::FlitLink* link = ports_[p].out;

@@ -15,6 +15,12 @@ struct MemoryLoad {
   std::uint64_t responses = 0, acks = 0, client_flits = 0, cycles = 0, values = 0;
 };
 
+struct MemoryLoadOptions {
+  // Of seeds with staging memory.
+  memory::StagingPlacement staging = memory::StagingPlacement::kConverged;
+  unsigned reads_in_flight = 1;
+};
+
 // Busy in runs, different ones for each `salt`.
 inline std::function<bool(sim::Cycle)> random_stall(std::uint64_t salt, unsigned percent) {
   return [=](sim::Cycle now) {
@@ -117,7 +123,7 @@ class RandomRequests {
 
 // Runs until all is done. `flits`: a port is sent about that many.
 template <class Twin = rtl::MemoryTwin>
-MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits) {
+MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits, const MemoryLoadOptions& options = {}) {
   SCOPED_TRACE(fmt::format("seed {}", seed));
   sim::Random random(seed);
   mt::BenchConfig config;
@@ -131,11 +137,17 @@ MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits) {
     config.dram = {1 + random.below(20), random_gaps(random, 6), 1 + random.below(8), random_gaps(random, 6),
                    1 + random.below(30)};
   const bool staged = seed % 2 == 1;
-  if (staged) config.agent.staging = memory::StagingPlacement::kConverged;
+  if (staged) config.agent.staging = options.staging;
+  config.agent.reads_in_flight = options.reads_in_flight;
   RandomClient client(seed + 100, seed % 2 == 0 ? 0.02 : 0.2);
   memory::WindowBus window("window");
   RandomHost host(window, seed + 200, seed % 3 == 1 ? 12 : 0, staged, config.agent.mesh_id);
-  MemoryPair<Twin> pair(config, seed % 5 == 0 ? nullptr : &client, &window, &host);
+  MemoryAround around;
+  if (seed % 5 != 0) around.client = &client;
+  around.window = &window;
+  around.host = &host;
+  if (options.reads_in_flight != 1 && seed % 2 == 0) around.banked = memory::BankedDramParams{};
+  MemoryPair<Twin> pair(config, around);
   for (unsigned n = 0; n < 1u << 15; ++n) {
     std::uint64_t w[4];
     for (std::uint64_t& word : w) word = random.next();
@@ -172,7 +184,7 @@ MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits) {
       load.acks += seen.flit.type() == arch::FlitType::kMemWrAck;
     }
   load.client_flits = client.taken + client.sent;
-  load.values = pair.pair->compared_values() + pair.compared.compared();
+  load.values = pair.pair->compared_values() + pair.compared->compared();
   std::printf(
       "seed %llu: %u ports, %u bits, %llu cycles, %llu responses, %llu acks, %llu agent flits, %llu values "
       "compared, 0 mismatches\n",

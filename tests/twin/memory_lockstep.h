@@ -8,10 +8,12 @@
 #include <cstdio>
 #include <deque>
 
+#include "apps/common/interlink_sockets.h"
 #include "apps/common/memory_sockets.h"
 #include "arch/encoding/registers.h"
 #include "rtl_models/memory/memory_twin.h"
 #include "tests/unit/memory/bench.h"
+#include "tlm/memory/banked_dram.h"
 #include "tlm/sim/lockstep.h"
 #include "tlm/sim/random.h"
 
@@ -85,26 +87,40 @@ inline mt::BenchConfig on_bus(unsigned bus_bits) {
   return config;
 }
 
+// What stands around one memory agent: senders, receivers, DRAM, and what may be.
+struct MemoryAround {
+  RandomClient* client = nullptr;
+  memory::WindowBus* window = nullptr;
+  sim::Unit* host = nullptr;
+  std::array<apps::BeatPort, arch::interlink::kLinks> links{};
+  // Several bursts of the DRAM at once, and answers out of order.
+  std::optional<memory::BankedDramParams> banked = std::nullopt;
+};
+
+// One memory agent in lock-step, on an engine of several units.
 template <class Twin = rtl::MemoryTwin>
-class MemoryPair {
+class MemoryNode {
  public:
-  explicit MemoryPair(mt::BenchConfig config = {}, RandomClient* client = nullptr,
-                      memory::WindowBus* window = nullptr, sim::Unit* host = nullptr)
-      : memory(config.memory),
-        real(memory, config.dram, config.bus_bits),
-        recorded(real),
-        compared("memory", recorded) {
+  MemoryNode(sim::Engine& engine, const std::string& name, const mt::BenchConfig& config,
+             const MemoryAround& around)
+      : memory(config.memory), engine_(engine), client_(around.client) {
+    if (around.banked)
+      real = std::make_unique<memory::BankedDram>(memory, *around.banked, config.bus_bits);
+    else
+      real = std::make_unique<memory::SimpleDram>(memory, config.dram, config.bus_bits);
+    recorded = std::make_unique<apps::RecordedDram>(*real);
+    compared = std::make_unique<apps::ComparedDram>(name, *recorded);
     sim::Shadows shadows;
-    auto agent_owner = std::make_unique<memory::MemoryAgent>("memory.model", config.agent, recorded);
+    auto agent_owner = std::make_unique<memory::MemoryAgent>(name + ".model", config.agent, *recorded);
     auto twin_owner =
-        std::make_unique<Twin>("memory.rtl", Twin::place_of(config.agent, config.bus_bits), compared);
+        std::make_unique<Twin>(name + ".rtl", Twin::place_of(config.agent, config.bus_bits), *compared);
     agent = agent_owner.get();
     twin = twin_owner.get();
-    if (client != nullptr) {
+    if (client_ != nullptr) {
       recorded_window = std::make_unique<apps::RecordedWindow>(*agent);
-      client->window = recorded_window.get();
-      recorded_client = std::make_unique<apps::RecordedClient>(*client);
-      compared_client = std::make_unique<apps::ComparedClient>("memory", *recorded_client, *recorded_window);
+      client_->window = recorded_window.get();
+      recorded_client = std::make_unique<apps::RecordedClient>(*client_);
+      compared_client = std::make_unique<apps::ComparedClient>(name, *recorded_client, *recorded_window);
       agent->set_client(recorded_client.get());
       twin->set_client(compared_client.get());
     }
@@ -115,33 +131,42 @@ class MemoryPair {
           *links.emplace_back(std::make_unique<sim::FlitLink>("out" + std::to_string(p), arch::kFlitBits));
       agent->bind_port(p, {&in, &out});
       twin->bind_port(p, shadows.mirror("port" + std::to_string(p), {&in, &out}));
-      senders.push_back(std::make_unique<mt::Sender>("sender" + std::to_string(p), in));
-      receivers.push_back(std::make_unique<mt::Receiver>("receiver" + std::to_string(p), out));
+      senders.push_back(std::make_unique<mt::Sender>(name + ".sender" + std::to_string(p), in));
+      receivers.push_back(std::make_unique<mt::Receiver>(name + ".receiver" + std::to_string(p), out));
     }
-    if (window != nullptr) {
-      agent->bind_window(*window);
-      compared_window = std::make_unique<apps::ComparedWindow>("memory", *window);
+    if (around.window != nullptr) {
+      memory::WindowBus& window = *around.window;
+      agent->bind_window(window);
+      compared_window = std::make_unique<apps::ComparedWindow>(name, window);
       twin->set_window(compared_window.get());
-      for (sim::LinkBase* link : std::initializer_list<sim::LinkBase*>{&window->aw, &window->ar, &window->w,
-                                                                       &window->r, &window->b})
+      for (sim::LinkBase* link :
+           std::initializer_list<sim::LinkBase*>{&window.aw, &window.ar, &window.w, &window.r, &window.b})
         engine.add(*link);
-      engine.add(*host);
+      engine.add(*around.host);
     }
-    pair = std::make_unique<sim::Lockstep>("memory", std::move(shadows), std::move(agent_owner),
+    for (unsigned l = 0; l < around.links.size(); ++l) {
+      const apps::BeatPort& port = around.links[l];
+      if (port.out == nullptr) continue;
+      agent->bind_interlink(l, port.out, port.in);
+      const apps::BeatPort shadow = apps::mirror(shadows, l, port);
+      interlink.bind(l, shadow.out, shadow.in, *twin);
+    }
+    if (config.agent.interlink && !config.agent.interlink_idle) twin->set_interlink(&interlink);
+    pair = std::make_unique<sim::Lockstep>(name, std::move(shadows), std::move(agent_owner),
                                            std::move(twin_owner));
     engine.add(*pair);
     for (auto& link : links) engine.add(*link);
     for (auto& sender : senders) engine.add(*sender);
     for (auto& receiver : receivers) engine.add(*receiver);
-    engine.elaborate();
   }
 
-  // Cycle by cycle, to compare the counts in each.
-  void run(sim::Cycle cycles) {
-    for (sim::Cycle c = 0; c < cycles; ++c) {
-      engine.run_until(engine.now() + 1);
-      ASSERT_EQ(agent->aux_stat(), twin->aux_stat()) << "cycle " << engine.now();
-    }
+  // Between cycles: the register words that the control agent could read.
+  void compare_registers() const {
+    ASSERT_EQ(agent->aux_stat(), twin->aux_stat()) << "cycle " << engine_.now();
+    if (!agent->config().interlink || agent->config().interlink_idle) return;
+    for (unsigned word = engine_.now() % 4; word < 16; word += 4)
+      ASSERT_EQ(agent->aux_status(word), twin->aux_status(word))
+          << "status word " << word << ", cycle " << engine_.now();
   }
   bool at_rest() const {
     for (const auto& sender : senders)
@@ -149,21 +174,46 @@ class MemoryPair {
     return agent->idle() && twin->resting();
   }
 
-  sim::Engine engine;
   memory::SparseMemory memory;
-  memory::SimpleDram real;
-  apps::RecordedDram recorded;
-  apps::ComparedDram compared;
+  std::unique_ptr<memory::DramDevice> real;
+  std::unique_ptr<apps::RecordedDram> recorded;
+  std::unique_ptr<apps::ComparedDram> compared;
   std::unique_ptr<apps::RecordedWindow> recorded_window;
   std::unique_ptr<apps::RecordedClient> recorded_client;
   std::unique_ptr<apps::ComparedClient> compared_client;
   std::unique_ptr<apps::ComparedWindow> compared_window;
+  apps::InterlinkOfTwin interlink;
   std::vector<std::unique_ptr<sim::FlitLink>> links;
   std::vector<std::unique_ptr<mt::Sender>> senders;
   std::vector<std::unique_ptr<mt::Receiver>> receivers;
   memory::MemoryAgent* agent = nullptr;
   Twin* twin = nullptr;
   std::unique_ptr<sim::Lockstep> pair;
+
+ private:
+  sim::Engine& engine_;
+  RandomClient* client_;
+};
+
+struct MemoryEngine {
+  sim::Engine engine;
+};
+
+// One memory agent in lock-step, alone.
+template <class Twin = rtl::MemoryTwin>
+class MemoryPair : public MemoryEngine, public MemoryNode<Twin> {
+ public:
+  explicit MemoryPair(const mt::BenchConfig& config = {}, const MemoryAround& around = {})
+      : MemoryNode<Twin>(MemoryEngine::engine, "memory", config, around) {
+    engine.elaborate();
+  }
+  // Cycle by cycle, to compare the registers in each.
+  void run(sim::Cycle cycles) {
+    for (sim::Cycle c = 0; c < cycles && !testing::Test::HasFatalFailure(); ++c) {
+      engine.run_until(engine.now() + 1);
+      this->compare_registers();
+    }
+  }
 };
 
 }  // namespace ktpu::test

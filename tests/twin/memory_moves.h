@@ -66,7 +66,7 @@ MoveLoad run_moves(std::uint64_t seed, unsigned count, bool meddle) {
     config.dram.first_read_beat = 1 + random.below(30), config.dram.write_response = 1 + random.below(40);
   if (seed % 7 == 0) config.dram.write_gaps = {3, 0, 9};
   RandomClient client(seed + 100, 0);
-  MemoryPair<Twin> pair(config, &client);
+  MemoryPair<Twin> pair(config, {.client = &client});
   client.one_move_at_a_time = !meddle;
   for (unsigned n = 0; n < 1u << 14; ++n) {
     std::uint64_t w[4];
@@ -95,7 +95,7 @@ MoveLoad run_moves(std::uint64_t seed, unsigned count, bool meddle) {
   pair.run(100);
   EXPECT_TRUE(pair.at_rest());
   load.moves = pair.agent->mover().moves();
-  load.handovers = pair.compared.compared();
+  load.handovers = pair.compared->compared();
   std::printf("seed %llu: %llu cycles, %llu moves done, %llu DRAM handovers compared, 0 mismatches\n",
               static_cast<unsigned long long>(seed), static_cast<unsigned long long>(load.cycles),
               static_cast<unsigned long long>(load.moves), static_cast<unsigned long long>(load.handovers));

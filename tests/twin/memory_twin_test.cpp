@@ -75,6 +75,27 @@ TEST(MemoryTwin, LockstepUnderRandomLoad) {
   EXPECT_GT(writes, 500u);
 }
 
+TEST(MemoryTwin, StagingMemoryInThePorts) {
+  std::uint64_t reads = 0, writes = 0;
+  for (std::uint64_t seed = 1; seed <= 23; seed += 2) {
+    const MemoryLoad done = run_memory_load(seed, 400, {memory::StagingPlacement::kPort, 1});
+    reads += done.responses;
+    writes += done.acks;
+  }
+  EXPECT_GT(reads, 10000u);
+  EXPECT_GT(writes, 250u);
+}
+
+TEST(MemoryTwin, SeveralReadsInFlight) {
+  std::uint64_t reads = 0;
+  for (std::uint64_t seed = 1; seed <= 24; ++seed)
+    reads +=
+        run_memory_load(seed, 400,
+                        {memory::StagingPlacement::kConverged, 2 + static_cast<unsigned>(seed * seed % 63)})
+            .responses;
+  EXPECT_GT(reads, 20000u);
+}
+
 TEST(MemoryTwin, Moves) {
   std::uint64_t moves = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) moves += run_moves(seed, 40, false).moves;
@@ -96,7 +117,7 @@ TEST(MemoryTwin, HostWindow) {
     memory::WindowBus window("window");
     RandomHost host(window, seed, 60, seed % 2 == 0, config.agent.mesh_id);
     const std::size_t writes = host.writes.size(), reads = host.reads.size();
-    MemoryPair pair(config, nullptr, &window, &host);
+    MemoryPair pair(config, {.window = &window, .host = &host});
     for (int k = 0; k < 1000 && (!host.done() || !pair.at_rest()); ++k) pair.run(50);
     EXPECT_TRUE(host.done() && pair.at_rest());
     EXPECT_EQ(host.answers, writes);
@@ -186,9 +207,7 @@ TEST(MemoryTwin, WhatItHasNotIsRefusedByName) {
   };
   EXPECT_EQ(refusal([](rtl::MemoryPlace&) {}), "");
   for (const auto& [text, word] : std::vector<std::pair<std::string, std::string>>{
-           {refusal([](rtl::MemoryPlace& p) { p.interlink = true; }), "interlink"},
-           {refusal([](rtl::MemoryPlace& p) { p.staging = rtl::MemoryPlace::Staging::kPort; }), "staging"},
-           {refusal([](rtl::MemoryPlace& p) { p.reads_in_flight = 4; }), "reads_in_flight"},
+           {refusal([](rtl::MemoryPlace& p) { p.reads_in_flight = 65; }), "reads_in_flight"},
            {refusal([](rtl::MemoryPlace& p) { p.bus_bits = 128; }), "128"},
            {refusal([](rtl::MemoryPlace& p) { p.ports.clear(); }), "0 memory ports"}})
     EXPECT_NE(text.find(word), std::string::npos) << text;

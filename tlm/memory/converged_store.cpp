@@ -27,7 +27,7 @@ void ConvergedStore::reset(sim::Cycle start) {
 bool ConvergedStore::claims(std::uint64_t addr) const { return is_staged(addr, mesh_id_); }
 
 void ConvergedStore::begin(sim::Cycle now, DramWires& wires) {
-  addr_ = write_ ? wires.aw_addr : wires.ar_addr;
+  addr_ = word_of(write_ ? wires.aw_addr : wires.ar_addr);
   beats_ = write_ ? wires.aw_beats : wires.ar_beats;
   const arch::Coord origin = write_ ? wires.aw_origin : wires.ar_origin;
   if (staging_aliases(addr_, std::uint64_t{beats_} * arch::kWordBytes))

@@ -45,7 +45,7 @@ void EntryReader::convert() {
 
 // An entry of the port's own staging memory comes whole; the next one is asked for in the cycle after it.
 void EntryReader::read_store(sim::Cycle now) {
-  store_->read(address_, {reinterpret_cast<std::uint8_t*>(buffer_.data()), entry_bytes_});
+  store_->read(word_of(address_), {reinterpret_cast<std::uint8_t*>(buffer_.data()), entry_bytes_});
   address_ = (address_ + entry_bytes_) & arch::address::kMask;
   stored_at_ = now + 1 + arch::latency::kStagingEntry.value;
   ++entries_;

@@ -136,7 +136,7 @@ void MemoryPort::store_word() {
     return;
   }
   store_->write(
-      slot.addr + std::uint64_t{write_beat_} * arch::kWordBytes,
+      word_of(slot.addr) + std::uint64_t{write_beat_} * arch::kWordBytes,
       {reinterpret_cast<const std::uint8_t*>(slot.data[write_beat_ % kWriteBeats].data()), arch::kWordBytes});
   ++write_beat_;
 }

@@ -27,6 +27,8 @@ constexpr bool is_staged(std::uint64_t addr, unsigned mesh_id) {
   return arch::address::in_aperture(addr) && arch::address::mesh(addr) == mesh_id &&
          arch::address::aperture(addr) == arch::address::kApertureStaging;
 }
+// The store is addressed by words.
+constexpr std::uint64_t word_of(std::uint64_t addr) { return addr & ~std::uint64_t{arch::kWordBytes - 1}; }
 // Whether [addr, addr + bytes) leaves the 2 MiB, so that it meets bytes with other addresses.
 constexpr bool staging_aliases(std::uint64_t addr, std::uint64_t bytes) {
   return (addr & ((1ull << 32) - 1)) + bytes > arch::address::kStagingBytes;

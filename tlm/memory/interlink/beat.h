@@ -16,6 +16,7 @@ struct Beat {
   arch::Flit data;                        // a flit, or a memory word in its payload
   std::array<std::uint64_t, 2> header{};  // arch::interlink::header; all zero on all beats but the first
   bool first() const { return header[0] != 0; }
+  bool operator==(const Beat&) const = default;
 };
 inline void visit_data(sim::Archive& archive, Beat& beat) {
   archive.flit("data", beat.data);

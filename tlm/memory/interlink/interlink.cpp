@@ -29,6 +29,7 @@ void Interlink::reset(sim::Cycle start) {
   faults_ = 0;
   doorbell_ = rung_ = {};
   taken_ = refused_ = nullptr;
+  unmarked_ = false;
   encapsulator_.reset();
   sender_.reset(start);
   for (LinkPort& link : links_) link.reset(start);
@@ -71,8 +72,7 @@ void Interlink::check_local(const arch::Flit& flit) {
   if (flit.type() == arch::FlitType::kMemWrData) return;
   const auto request = arch::unpack<arch::MemReq>(flit);
   if (flit.type() == arch::FlitType::kMemRdReq && !request.stream() && !request.quant()) return;
-  if (!arch::address::special(request.addr) && arch::address::mesh(request.addr) != config_.mesh_id)
-    faults_ |= 1u << il::kUnmarked;
+  unmarked_ |= !arch::address::special(request.addr) && arch::address::mesh(request.addr) != config_.mesh_id;
 }
 
 void Interlink::collect(sim::Cycle now, const arch::Flit& flit) {
@@ -154,6 +154,8 @@ void Interlink::no_way(sim::Cycle now, unsigned mesh) {
 }
 
 void Interlink::clock(sim::Cycle now, bool out_taken) {
+  faults_ |= static_cast<std::uint8_t>(unsigned{unmarked_} << il::kUnmarked);
+  unmarked_ = false;
   bool moved = false;
   move_links(now, moved);
   Sender::Way way{mesh_id_, {}};

@@ -68,7 +68,7 @@ class Interlink {
   // The next cycle in which clock() must run without anything from outside. `due()`: it must run now.
   sim::Cycle next() const { return next_; }
   bool due(sim::Cycle now) const {
-    return next_ <= now || taken_ != nullptr || refused_ != nullptr || links_[0].arriving() ||
+    return next_ <= now || unmarked_ || taken_ != nullptr || refused_ != nullptr || links_[0].arriving() ||
            links_[1].arriving() || writes_.active() || ingress_.events();
   }
   bool idle() const;
@@ -100,6 +100,7 @@ class Interlink {
   const arch::Flit* taken_ = nullptr;  // inputs of clock()
   const arch::Flit* refused_ = nullptr;
   unsigned at_port_ = 0;
+  bool unmarked_ = false;  // a request of this cycle is to set fault 0
   Encapsulator encapsulator_;
   Sender sender_;
   std::array<LinkPort, arch::interlink::kLinks> links_;
