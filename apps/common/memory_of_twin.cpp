@@ -12,7 +12,9 @@ MemoryOfTwin::MemoryOfTwin(std::string name, const memory::MemoryAgentConfig& co
       owned_twin_(std::make_unique<rtl::MemoryTwin>(
           std::move(name), rtl::MemoryTwin::place_of(config, dram.bus_bits()), dram_)),
       twin_(*owned_twin_),
-      aux_(twin_) {}
+      aux_(twin_) {
+  twin_.set_interlink(&interlink_);
+}
 
 MemoryOfTwin::~MemoryOfTwin() = default;
 

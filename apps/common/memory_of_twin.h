@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/common/interlink_sockets.h"
 #include "apps/common/memory_sockets.h"
 #include "rtl_models/memory/memory_twin.h"
 #include "tlm/platform/memory_stand.h"
@@ -23,6 +24,9 @@ class MemoryOfTwin final : public platform::MemoryStand {
   void set_client(memory::AgentClient& client) override;
   void bind_port(unsigned port, sim::FlitPort links) override { twin_.bind_port(port, links); }
   void bind_window(memory::WindowBus& bus) override;
+  void bind_interlink(unsigned link, memory::BeatLink* out, memory::BeatLink* in) override {
+    interlink_.bind(link, out, in, twin_);
+  }
   bool has_staging() const override { return staging_; }
   void staging_read(std::uint64_t address, std::span<std::uint8_t> bytes) const override;
   void staging_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override;
@@ -40,7 +44,7 @@ class MemoryOfTwin final : public platform::MemoryStand {
       twin_.aux_write(now, offset, data);
     }
     std::uint64_t aux_stat() const override { return twin_.aux_stat(); }
-    std::uint64_t aux_status(unsigned) const override { return 0; }  // the interlink's
+    std::uint64_t aux_status(unsigned word) const override { return twin_.aux_status(word); }
 
    private:
     rtl::MemoryTwin& twin_;
@@ -53,6 +57,7 @@ class MemoryOfTwin final : public platform::MemoryStand {
   Aux aux_;
   std::unique_ptr<ClientOfTwin> client_;
   std::unique_ptr<WindowOfTwin> window_;
+  InterlinkOfTwin interlink_;
 };
 
 }  // namespace ktpu::apps

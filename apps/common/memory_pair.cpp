@@ -12,7 +12,9 @@ MemoryPair::MemoryPair(std::string name, const memory::MemoryAgentConfig& config
           name_ + ".rtl", rtl::MemoryTwin::place_of(config, dram.bus_bits()), compared_dram_)),
       model_(*owned_model_),
       twin_(*owned_twin_),
-      window_(model_) {}
+      window_(model_) {
+  twin_.set_interlink(&interlink_);
+}
 
 void MemoryPair::set_client(memory::AgentClient& client) {
   recorded_client_ = std::make_unique<RecordedClient>(client);
@@ -30,6 +32,12 @@ void MemoryPair::bind_window(memory::WindowBus& bus) {
   model_.bind_window(bus);
   compared_window_ = std::make_unique<ComparedWindow>(name_, bus);
   twin_.set_window(compared_window_.get());
+}
+
+void MemoryPair::bind_interlink(unsigned link, memory::BeatLink* out, memory::BeatLink* in) {
+  model_.bind_interlink(link, out, in);
+  const BeatPort shadow = mirror(shadows_, link, {out, in});
+  interlink_.bind(link, shadow.out, shadow.in, twin_);
 }
 
 std::unique_ptr<sim::Unit> MemoryPair::unit() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/common/interlink_sockets.h"
 #include "apps/common/memory_sockets.h"
 #include "rtl_models/memory/memory_twin.h"
 #include "tlm/platform/memory_stand.h"
@@ -24,6 +25,7 @@ class MemoryPair final : public platform::MemoryStand {
   void set_client(memory::AgentClient& client) override;
   void bind_port(unsigned port, sim::FlitPort links) override;
   void bind_window(memory::WindowBus& bus) override;
+  void bind_interlink(unsigned link, memory::BeatLink* out, memory::BeatLink* in) override;
   bool has_staging() const override { return model_.config().staging != memory::StagingPlacement::kNone; }
   void staging_read(std::uint64_t address, std::span<std::uint8_t> bytes) const override {
     model_.staging()->read(address, bytes);
@@ -49,6 +51,7 @@ class MemoryPair final : public platform::MemoryStand {
   std::unique_ptr<RecordedClient> recorded_client_;
   std::unique_ptr<ComparedClient> compared_client_;
   std::unique_ptr<ComparedWindow> compared_window_;
+  InterlinkOfTwin interlink_;
 };
 
 }  // namespace ktpu::apps

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "apps/ktpu-check/implementations.h"
+
 namespace ktpu::check {
 
 namespace il = arch::interlink;
@@ -19,6 +21,25 @@ memory::MemoryAgentConfig agent_config(unsigned id) {
   config.interlink = true;
   config.interlink_idle = false;
   return config;
+}
+
+// What --impl puts into the memory port of a mesh.
+topo::Impl wanted_impl(unsigned id) {
+  topo::Machine machine;
+  for (const unsigned other : kChainUsed) {
+    topo::Node port;
+    port.at = kLinkPort;
+    port.params = topo::MemoryPort{};
+    topo::Mesh mesh;
+    mesh.id = other;
+    mesh.ports = {kLinkPort};
+    mesh.nodes = {port};
+    machine.meshes.push_back(mesh);
+  }
+  apply_implementations(machine);
+  for (const topo::Mesh& mesh : machine.meshes)
+    if (mesh.id == id) return mesh.nodes.front().impl;
+  return topo::Impl::kModel;
 }
 
 }  // namespace
@@ -65,7 +86,7 @@ Cycle FlitSink::clock(Cycle now) {
 
 Cycle RegisterWriter::clock(Cycle now, bool /*out_taken*/) {
   if (!writes.empty() && writes.front().at <= now) {  // one a cycle, as the register bus
-    agent->aux_write(now, writes.front().offset, writes.front().data);
+    window->aux_write(now, writes.front().offset, writes.front().data);
     writes.pop_front();
   }
   return writes.empty() ? sim::kNever : std::max(now + 1, writes.front().at);
@@ -74,24 +95,47 @@ Cycle RegisterWriter::clock(Cycle now, bool /*out_taken*/) {
 InterlinkRig::Node::Node(unsigned id)
     : memory({0, 1ull << 32, false}),
       dram(memory, {}, kBusBits),
-      agent(fmt::format("m{}.memory", id), agent_config(id), dram),
       in(fmt::format("m{}.in", id), arch::kFlitBits),
       out(fmt::format("m{}.out", id), arch::kFlitBits),
       source(fmt::format("m{}.source", id), in),
       sink(fmt::format("m{}.sink", id), out) {
-  agent.bind_port(0, {&in, &out});
-  agent.set_client(&registers);
-  agent.set_probe(this);
-  registers.agent = &agent;
+  const std::string name = fmt::format("m{}.memory", id);
+  const auto connect = [&](auto& what) {
+    what.bind_port(0, {&in, &out});
+    what.set_probe(this);
+  };
+  if (const topo::Impl impl = wanted_impl(id); impl != topo::Impl::kModel) {
+    stand = all_units().memory(impl, name)(name, agent_config(id), dram);
+    connect(*stand);
+    stand->set_client(registers);
+    registers.window = &stand->window();
+  } else {
+    agent = std::make_unique<memory::MemoryAgent>(name, agent_config(id), dram);
+    connect(*agent);
+    agent->set_client(&registers);
+    registers.window = agent.get();
+  }
+}
+
+void InterlinkRig::Node::bind_interlink(unsigned link, memory::BeatLink* beats_out,
+                                        memory::BeatLink* beats_in) {
+  if (stand != nullptr)
+    stand->bind_interlink(link, beats_out, beats_in);
+  else
+    agent->bind_interlink(link, beats_out, beats_in);
+}
+
+std::unique_ptr<sim::Unit> InterlinkRig::Node::unit() {
+  if (stand != nullptr) return stand->unit();
+  return std::move(agent);
 }
 
 InterlinkRig::InterlinkRig() {
   for (const unsigned id : kChainUsed) {
     nodes_[id] = std::make_unique<Node>(id);
     Node& n = *nodes_[id];
-    for (sim::Unit* unit : {static_cast<sim::Unit*>(&n.agent), static_cast<sim::Unit*>(&n.source),
-                            static_cast<sim::Unit*>(&n.sink)})
-      engine_.add(*unit);
+    engine_.add(n.source);
+    engine_.add(n.sink);
     engine_.add(n.in);
     engine_.add(n.out);
   }
@@ -102,10 +146,14 @@ InterlinkRig::InterlinkRig() {
       engine_.add(*links_.back());
     }
     memory::BeatLink &up = *links_[2 * i], &down = *links_[2 * i + 1];
-    low.agent.bind_interlink(1, &up, &down);
-    high.agent.bind_interlink(0, &down, &up);
+    low.bind_interlink(1, &up, &down);
+    high.bind_interlink(0, &down, &up);
     low.links[1] = &up;
     high.links[0] = &down;
+  }
+  for (auto& [id, node] : nodes_) {
+    units_.push_back(node->unit());
+    engine_.add(*units_.back());
   }
   engine_.add(*this);
 }
@@ -125,7 +173,8 @@ void InterlinkRig::on_cycle(Cycle now) {
       (credit ? n->credit_beats : n->data_beats)[l].push_back(now);
     }
     constexpr unsigned kLink1Class0 = 48;  // of the credit word (memory.md section 11.5)
-    const auto credit = static_cast<unsigned>(n->agent.aux_status(il::kCredit) >> kLink1Class0 & 255);
+    const auto credit =
+        static_cast<unsigned>(n->registers.window->aux_status(il::kCredit) >> kLink1Class0 & 255);
     if (n->class0_credit.empty() || n->class0_credit.back().second != credit)
       n->class0_credit.emplace_back(now, credit);
   }

@@ -13,6 +13,7 @@
 #include "tlm/memory/interlink/beat.h"
 #include "tlm/memory/memory_agent.h"
 #include "tlm/memory/simple_dram.h"
+#include "tlm/platform/memory_stand.h"
 #include "tlm/sim/engine.h"
 
 namespace ktpu::check {
@@ -75,6 +76,7 @@ class InterlinkRig final : public sim::Observer {
  private:
   std::map<unsigned, std::unique_ptr<Node>> nodes_;
   std::vector<std::unique_ptr<memory::BeatLink>> links_;
+  std::vector<std::unique_ptr<sim::Unit>> units_;
   sim::Engine engine_;
 };
 
@@ -87,7 +89,7 @@ class RegisterWriter final : public memory::AgentClient {
     std::uint64_t data;
   };
   std::deque<Write> writes;  // in the order of their cycles
-  memory::MemoryAgent* agent = nullptr;
+  memory::AuxWindow* window = nullptr;
 
   void reset(Cycle) override {}
   const arch::Flit* out() const override { return nullptr; }
@@ -101,10 +103,14 @@ class RegisterWriter final : public memory::AgentClient {
 // What is seen of a mesh.
 struct InterlinkRig::Node final : memory::MemoryProbe {
   explicit Node(unsigned id);
+  void bind_interlink(unsigned link, memory::BeatLink* out, memory::BeatLink* in);
+  // The unit for the engine, when all is bound; once.
+  std::unique_ptr<sim::Unit> unit();
 
   memory::SparseMemory memory;
   memory::SimpleDram dram;
-  memory::MemoryAgent agent;
+  std::unique_ptr<memory::MemoryAgent> agent;    // the model alone
+  std::unique_ptr<platform::MemoryStand> stand;  // or what --impl says
   RegisterWriter registers;
   sim::FlitLink in, out;
   FlitSource source;

@@ -28,6 +28,7 @@ class MemoryStand {
   virtual void set_client(memory::AgentClient& client) = 0;
   virtual void bind_port(unsigned port, sim::FlitPort links) = 0;
   virtual void bind_window(memory::WindowBus& bus) = 0;  // after unit(), too
+  virtual void bind_interlink(unsigned link, memory::BeatLink* out, memory::BeatLink* in) = 0;
   // The back door into staging memory. With a model, the platform reads and writes the model's, and tells
   // here what it wrote.
   virtual bool has_staging() const = 0;

@@ -87,6 +87,10 @@ void SystemBuilder::build() {
   system_.meshes_.resize(machine.meshes.size());
   for (std::size_t m = 0; m < machine.meshes.size(); ++m) build_mesh(machine.meshes[m], system_.meshes_[m]);
   join_meshes();
+  for (MeshSystem& mesh : system_.meshes_)
+    if (mesh.memory_stand != nullptr)
+      mesh.memory_unit =
+          add(mesh.memory_stand->unit(), topo::impl_name(memory_impl(machine, *mesh.description)));
   build_host();
 }
 
@@ -181,8 +185,6 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
         unit != nullptr && out.memory_agent != nullptr)
       unit->set_write_observer(&out.memory_agent->landing());
   }
-  if (out.memory_stand != nullptr)
-    out.memory_unit = add(out.memory_stand->unit(), topo::impl_name(memory_impl(machine, mesh)));
 }
 
 void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
@@ -266,8 +268,14 @@ void SystemBuilder::join_meshes() {
       if (il::neighbour(a.id, 1) != b.id) continue;
       memory::BeatLink* up = beat_link(a, 1);
       memory::BeatLink* down = beat_link(b, 0);
-      low.memory_agent->bind_interlink(1, up, down);
-      high.memory_agent->bind_interlink(0, down, up);
+      const auto bind = [](MeshSystem& mesh, unsigned link, memory::BeatLink* out, memory::BeatLink* in) {
+        if (mesh.memory_stand != nullptr)
+          mesh.memory_stand->bind_interlink(link, out, in);
+        else
+          mesh.memory_agent->bind_interlink(link, out, in);
+      };
+      bind(low, 1, up, down);
+      bind(high, 0, down, up);
     }
 }
 
