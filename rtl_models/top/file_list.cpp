@@ -109,7 +109,8 @@ Written write_files(const Top& top, const fs::path& folder, bool copy) {
       "// The registers use rst_ni asynchronously; `disable iff (!rst_ni)` of the assertions counts as a\n"
       "// synchronous use. Assertions are not synthesised, so no flip-flop mixes the two.\n"
       "lint_off -rule SYNCASYNCNET -file \"*/{}.sv\"\n"
-      "// The linter takes the signals of the module around an instance for an upper scope of the instance's\n"
+      "// The linter takes the signals of the module around an instance for an upper scope of the "
+      "instance's\n"
       "// functions, whose arguments then \"hide\" them. No name in the RTL reaches into another module.\n"
       "lint_off -rule VARHIDDEN -file \"*/ktpu_*.sv\"\n",
       top.module, top.module);

@@ -61,14 +61,6 @@ void check_node(const topo::Machine& machine, const topo::Node& node, const std:
 }
 
 void check_memory(const topo::Machine& machine, const topo::Mesh& mesh, const std::string& id) {
-  if (mesh.interlink == topo::Presence::kBuilt)
-    refuse(mesh.place, id, "there is no RTL of an interlink in use: only `interlink: idle` or none");
-  if (mesh.staging == topo::Presence::kBuilt && mesh.staging_placement == topo::StagingPlacement::kPort)
-    refuse(mesh.place, id, "there is no RTL of staging memory in the ports: only the converged one");
-  if (mesh.agent && mesh.agent->reads_in_flight != 1)
-    refuse(mesh.place, id,
-           fmt::format("the RTL memory agent has one read in flight, reads_in_flight is {}",
-                       mesh.agent->reads_in_flight));
   if (mesh.agent && mesh.agent->staging_flits > kMaxStaging)
     refuse(mesh.place, id,
            fmt::format("the RTL control agent stages up to {} flits, staging_flits is {}", kMaxStaging,

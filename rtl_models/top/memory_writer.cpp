@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "arch/encoding/interlink.h"
 #include "arch/encoding/registers.h"
 #include "arch/error.h"
 
@@ -28,6 +29,13 @@ void MemoryWriter::write() {
   memory();
   if (mesh_.agent) agent();
   if (engine_) engine();
+}
+
+bool MemoryWriter::linked(unsigned link) const {
+  return std::any_of(machine_.meshes.begin(), machine_.meshes.end(), [&](const topo::Mesh& other) {
+    return other.interlink == topo::Presence::kBuilt &&
+           arch::interlink::neighbour(mesh_.id, link) == other.id;
+  });
 }
 
 void MemoryWriter::host_ports() {
@@ -132,14 +140,20 @@ void MemoryWriter::memory() {
   body.blank();
   body.add("  // --- Memory agent");
   body.blank();
-  const bool idle_link = mesh_.interlink == topo::Presence::kIdle;
-  const bool staging = mesh_.staging == topo::Presence::kBuilt;
+  const bool interlink = mesh_.interlink != topo::Presence::kAbsent;
+  const bool used = mesh_.interlink == topo::Presence::kBuilt;
+  const char* staging = mesh_.staging != topo::Presence::kBuilt                    ? "NoStaging"
+                        : mesh_.staging_placement == topo::StagingPlacement::kPort ? "PortStaging"
+                                                                                   : "ConvergedStaging";
+  unsigned links = 0;
+  for (unsigned l = 0; used && l < arch::interlink::kLinks; ++l) links |= unsigned{linked(l)} << l;
   body.add("  localparam ktpu_memory_pkg::config_t {} = '{{", net("memory_config"));
-  body.add(
-      "    num_ports: {}, lanes_log2: {}, mesh_id: {}, staging: {}, client: {}, split: {}, early_done: {}",
-      constant(3, mesh_.ports.size()), constant(2, static_cast<unsigned>(std::countr_zero(bus_bits_ / 256))),
-      constant(2, mesh_.id), constant(1, staging), constant(1, mesh_.agent.has_value()),
-      constant(1, idle_link), constant(1, quirks_));
+  body.add("    reads: {}, links: {}, interlink_used: {}, interlink: {}, num_ports: {}, lanes_log2: {},",
+           constant(7, mesh_.agent ? mesh_.agent->reads_in_flight : 1), constant(2, links), constant(1, used),
+           constant(1, interlink), constant(3, mesh_.ports.size()),
+           constant(2, static_cast<unsigned>(std::countr_zero(bus_bits_ / 256))));
+  body.add("    mesh_id: {}, staging: ktpu_memory_pkg::{}, client: {}, quirks: {}", constant(2, mesh_.id),
+           staging, constant(1, mesh_.agent.has_value()), constant(1, quirks_));
   body.add("  }};");
   std::string at;
   for (unsigned p = topo::kMaxPorts; p-- > 0;) {
@@ -171,15 +185,29 @@ void MemoryWriter::memory() {
              net("memory_w_data"), kMaxBusBits - 1, bus_bits_, net("memory_w_lanes"), kMaxBusBits / 256 - 1,
              bus_bits_ / 256);
   }
+  body.add("  logic [1:0][3:0] {};", net("aux_index"));
+  body.add("  logic [1:0][63:0] {};", net("aux_status"));
+  body.add("  logic [1:0] {}, {};", net("link_out_valid"), net("link_in_valid"));
+  body.add("  ktpu_interlink_pkg::beat_t [1:0] {}, {};", net("link_out_data"), net("link_in_data"));
+  for (unsigned l = 0; l < arch::interlink::kLinks; ++l) {
+    if (used && linked(l)) continue;  // joined to its neighbour's by the top
+    body.add("  assign {}[{}] = 1'b0;", net("link_in_valid"), l);
+    body.add("  assign {}[{}] = '0;", net("link_in_data"), l);
+    body.add("  logic {}_{};", net("link_unused"), l);
+    body.add("  assign {}_{} = &{{1'b0, {}[{}], {}[{}]}};", net("link_unused"), l, net("link_out_valid"), l,
+             net("link_out_data"), l);
+  }
   if (!mesh_.agent) {
     body.add("  // No control agent: what is not the memory's is swallowed.");
     body.add("  assign {} = '0;", net("agent_out_data"));
     for (const char* name : {"agent_in_ready", "agent_out_valid"}) body.add("  assign {} = 1'b0;", net(name));
-    for (const char* name : {"aux_valid", "aux_offset", "aux_data"}) body.add("  assign {} = '0;", net(name));
+    for (const char* name : {"aux_valid", "aux_offset", "aux_data", "aux_index"})
+      body.add("  assign {} = '0;", net(name));
     body.add("  logic {};", net("memory_unused_client"));
-    body.add("  assign {} = &{{1'b0, {}, {}, {}, {}, {}, {}, {}, {}}};", net("memory_unused_client"),
+    body.add("  assign {} = &{{1'b0, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", net("memory_unused_client"),
              net("agent_in_data"), net("agent_in_valid"), net("agent_out_taken"), net("memory_reads"),
-             net("memory_writes"), net("mover_busy"), net("mover_moves"), net("mover_fault"));
+             net("memory_writes"), net("mover_busy"), net("mover_moves"), net("mover_fault"),
+             net("aux_status"));
   }
   body.blank();
   Instance instance("ktpu_memory", "u_" + net("memory"));
@@ -212,7 +240,13 @@ void MemoryWriter::memory() {
   instance.pin("mover_busy_o", net("mover_busy"));
   instance.pin("mover_moves_o", net("mover_moves"));
   instance.pin("mover_fault_o", net("mover_fault"));
+  instance.pin("status_index_i", net("aux_index"));
+  instance.pin("status_o", net("aux_status"));
   instance.pin("resting_o", net("memory_unused_resting"));
+  instance.pin("link_valid_o", net("link_out_valid"));
+  instance.pin("link_data_o", net("link_out_data"));
+  instance.pin("link_valid_i", net("link_in_valid"));
+  instance.pin("link_data_i", net("link_in_data"));
   const bool wide = bus_bits_ == kMaxBusBits;
   for (const char* pin : {"ar_valid_o", "ar_addr_o", "ar_beats_o", "ar_id_o", "ar_ready_i", "aw_valid_o",
                           "aw_addr_o", "aw_beats_o", "aw_id_o", "aw_ready_i", "w_valid_o"})
@@ -247,7 +281,6 @@ void MemoryWriter::agent() {
   body.add("  logic [31:0] {};", net("engine_bus_offset"));
   body.add("  logic [63:0] {}, {}, {};", net("engine_bus_write_data"), net("engine_bus_read_data"),
            net("aux_stat"));
-  body.add("  logic [1:0][3:0] {};  // no interlink: all status words are 0", net("agent_unused_aux_index"));
   body.add("  logic [15:0] {};", net("agent_unused_offset"));
   body.add("  assign {} = {}[31:16];", net("agent_unused_offset"), net("engine_bus_offset"));
   body.add("  always_comb begin");
@@ -287,8 +320,8 @@ void MemoryWriter::agent() {
   instance.pin("aux_valid_o", net("aux_valid"));
   instance.pin("aux_offset_o", net("aux_offset"));
   instance.pin("aux_data_o", net("aux_data"));
-  instance.pin("aux_index_o", net("agent_unused_aux_index"));
-  instance.pin("aux_status_i", "'0");
+  instance.pin("aux_index_o", net("aux_index"));
+  instance.pin("aux_status_i", net("aux_status"));
   instance.pin("aux_stat_i", net("aux_stat"));
   instance.pin("in_data_i", net("agent_in_data"));
   instance.pin("in_valid_i", net("agent_in_valid"));

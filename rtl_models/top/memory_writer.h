@@ -19,6 +19,7 @@ class MemoryWriter {
 
  private:
   std::string net(std::string_view what) const { return fmt::format("{}{}", prefix_, what); }
+  bool linked(unsigned link) const;  // with the interlink in use: there is a mesh at the other end
   void host_ports();
   void window_ports();
   void dram_ports();

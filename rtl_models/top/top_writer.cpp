@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "arch/encoding/interlink.h"
 #include "rtl_models/top/has_rtl.h"
 #include "rtl_models/top/mesh_writer.h"
 
@@ -64,6 +65,22 @@ void picture(Lines& text, const topo::Mesh& mesh) {
   }
 }
 
+// The interlinks between neighbours of the chain.
+void join_meshes(Lines& body, const topo::Machine& machine) {
+  for (const topo::Mesh& low : machine.meshes)
+    for (const topo::Mesh& high : machine.meshes) {
+      if (low.interlink != topo::Presence::kBuilt || high.interlink != topo::Presence::kBuilt) continue;
+      if (arch::interlink::neighbour(low.id, 1) != high.id) continue;
+      body.blank();
+      body.add("  // ======== Interlink of meshes {} and {}", low.id, high.id);
+      body.blank();
+      for (const char* what : {"valid", "data"}) {
+        body.add("  assign m{}_link_in_{}[0] = m{}_link_out_{}[1];", high.id, what, low.id, what);
+        body.add("  assign m{}_link_in_{}[1] = m{}_link_out_{}[0];", low.id, what, high.id, what);
+      }
+    }
+}
+
 }  // namespace
 
 std::string identifier(const std::string& name) {
@@ -94,6 +111,7 @@ Top write_top(const topo::Machine& machine) {
     picture(text, mesh);
     MeshWriter(machine, mesh, several ? fmt::format("m{}_", mesh.id) : std::string{}, parts).write();
   }
+  join_meshes(parts.body, machine);
   text.blank();
   text.add("module {}", top.module);
   text.add("  import ktpu_pkg::*;");

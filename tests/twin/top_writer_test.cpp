@@ -90,12 +90,14 @@ std::string random_topology(const std::string& name, const std::string& kind, st
   }
   if (memory) {
     text += "      m: {kind: memory_port}\n";
-    text += fmt::format("    agent: {{staging_flits: {}, commands: {}}}\n", 1 + random.below(128),
-                        1 + random.below(128));
+    text += fmt::format("    agent: {{staging_flits: {}, commands: {}, reads_in_flight: {}}}\n",
+                        1 + random.below(128), 1 + random.below(128),
+                        random.below(2) == 0 ? 1 : 1 + random.below(64));
     text += fmt::format("    dram: {{model: simple, bus_bits: {}, base: 0, size_mib: 64, wrap: true}}\n",
                         random.below(2) == 0 ? 256 : 512);
     if (random.below(2) == 0) text += "    interlink: idle\n";
     if (random.below(2) == 0) text += "    staging: built\n";
+    if (random.below(2) == 0 && text.ends_with("staging: built\n")) text += "    staging_placement: port\n";
     text += random.below(2) == 0 ? "host: {kind: command_engine}\n"
                                  : "host: {kind: script, script: {write_cycles: 3}}\n";
   }
@@ -128,6 +130,16 @@ TEST_F(TopWriter, HoldsWhatTheTopologySays) {
   EXPECT_EQ(
       top.summary,
       "4 routers, 8 matmul clusters, 2 vector cores, 2 memory ports, 1 control agent, 1 command engine");
+}
+
+// Neighbours of the chain are joined, its ends are tied.
+TEST_F(TopWriter, JoinsTheInterlinks) {
+  const rtl::Top top = rtl::write_top(topo::read_file("quad"));
+  for (const char* text :
+       {"assign m1_link_in_valid[0] = m0_link_out_valid[1];",
+        "assign m3_link_in_data[1] = m2_link_out_data[0];", "assign m0_link_in_valid[0] = 1'b0;",
+        "links: 2'd3, interlink_used: 1'd1, interlink: 1'd1"})
+    EXPECT_THAT(top.text, HasSubstr(text));
 }
 
 TEST_F(TopWriter, SourcesComeBeforeTheirUsers) {
