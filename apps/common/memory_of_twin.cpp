@@ -8,7 +8,7 @@ namespace ktpu::apps {
 MemoryOfTwin::MemoryOfTwin(std::string name, const memory::MemoryAgentConfig& config,
                            memory::DramDevice& dram)
     : staging_(config.staging != memory::StagingPlacement::kNone),
-      dram_(dram),
+      dram_(dram, config.ports),
       owned_twin_(std::make_unique<rtl::MemoryTwin>(
           std::move(name), rtl::MemoryTwin::place_of(config, dram.bus_bits()), dram_)),
       twin_(*owned_twin_),

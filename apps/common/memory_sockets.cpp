@@ -65,11 +65,11 @@ void DramOfTwin::clock(sim::Cycle now, const Moves& moves) {
   memory::DramAddress ar, aw;
   memory::DramWriteBeat w;
   if (moves.ar != nullptr) {
-    ar = {moves.ar->addr, moves.ar->beats, moves.ar->id, {}};
+    ar = {moves.ar->addr, moves.ar->beats, moves.ar->id, origin(moves.ar->id)};
     in.ar = &ar;
   }
   if (moves.aw != nullptr) {
-    aw = {moves.aw->addr, moves.aw->beats, moves.aw->id, {}};
+    aw = {moves.aw->addr, moves.aw->beats, moves.aw->id, origin(moves.aw->id)};
     in.aw = &aw;
   }
   if (moves.w != nullptr) {
@@ -82,6 +82,11 @@ void DramOfTwin::clock(sim::Cycle now, const Moves& moves) {
   in.b_taken = moves.b;
   if (in.ar != nullptr || in.aw != nullptr || in.w != nullptr || in.r_taken || in.b_taken) tell(now, in);
   next_ = device_.clock(now, in);
+}
+
+arch::Coord DramOfTwin::origin(unsigned requester) const {
+  if (ports_.empty()) return {};
+  return requester < ports_.size() ? ports_[requester] : ports_.front();  // window, mover, interlink
 }
 
 void DramOfTwin::tell(sim::Cycle now, const memory::DramInputs& in) {

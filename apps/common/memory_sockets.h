@@ -19,8 +19,11 @@ namespace ktpu::apps {
 // A DRAM that is the twin's alone, with what its bus tells: findings of the device, probe, counters.
 class DramOfTwin final : public rtl::DramSocket {
  public:
-  // `device` must outlive it.
-  explicit DramOfTwin(memory::DramDevice& device) : device_(device) { device_.set_misuse_log(&misuse_); }
+  // `device` must outlive it. `ports`: places of the memory ports, for the words of findings.
+  explicit DramOfTwin(memory::DramDevice& device, std::vector<arch::Coord> ports = {})
+      : device_(device), ports_(std::move(ports)) {
+    device_.set_misuse_log(&misuse_);
+  }
   void reset(sim::Cycle start) override;
   Shown shown(sim::Cycle now) const override;
   void clock(sim::Cycle now, const Moves& moves) override;
@@ -34,8 +37,11 @@ class DramOfTwin final : public rtl::DramSocket {
 
  private:
   void tell(sim::Cycle now, const memory::DramInputs& in);
+  // Where a request came to the DRAM from; the RTL does not say for whom.
+  arch::Coord origin(unsigned requester) const;
 
   memory::DramDevice& device_;
+  std::vector<arch::Coord> ports_;
   memory::MisuseLog misuse_;
   memory::MemoryProbe* probe_ = nullptr;
   sim::Cycle next_ = 0;  // what the device's last clock() answered

@@ -163,6 +163,7 @@ observe::RunFacts facts_of(const platform::System& system, const platform::RunRe
   }
   for (const std::string& set : options.sets) facts.manifest.emplace_back("set", set);
   for (const std::string& impl : options.impls) facts.manifest.emplace_back("impl", impl);
+  if (const std::string rtl = system.rtl_alone(); !rtl.empty()) facts.manifest.emplace_back("rtl_alone", rtl);
   for (const platform::Finding& finding : result.findings) {
     using Severity = platform::Finding::Severity;
     observe::FoundFact found{finding.id,
@@ -411,6 +412,12 @@ ExitStatus run_session(const Options& options) {
   }
 
   if (!options.elaborate_only) check_traffic(machine, options);
+  if (const std::string rtl = system.rtl_alone(); !rtl.empty() && !options.quiet)
+    fmt::print(
+        stderr,
+        "ktpu-sim: note: RTL alone: {}. What a program does wrong there, and most of their statistics, "
+        "only models tell (--impl '*=lockstep' has both)\n",
+        rtl);
   platform::RunLimits limits{options.max_cycles, options.watchdog};
   platform::Runner runner(system, program ? &program->program : nullptr, limits);
   watch_memory(runner, system, watched);

@@ -63,7 +63,7 @@ class ClusterTwinOf final : public sim::Unit {
   // Nothing will happen without an input, and nothing happened in the last cycle: levels that fell were seen.
   bool resting() const override;
   void visit(sim::Archive& archive) override;
-  // Commands at the accumulator and instructions retired.
+  // Cycles with a command at the accumulator or an instruction retired.
   std::uint64_t progress() const override { return progress_; }
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
@@ -75,10 +75,14 @@ class ClusterTwinOf final : public sim::Unit {
 
  private:
   void pins_in();
+  void count(const ClusterEvents& events);
 
   ClusterShape shape_;
   ClusterObserver observer_;
   std::uint64_t progress_ = 0;
+  // What the events tell, counted as the model does.
+  std::uint64_t retired_ = 0, compute_cycles_ = 0, drain_cycles_ = 0, sweep_commands_ = 0, lost_commands_ = 0,
+                entries_ = 0;
   bool was_quiet_ = false;  // in the cycle before
   sim::FlitPort links_;
   std::unique_ptr<Twin<V>> twin_;

@@ -118,13 +118,26 @@ sim::Cycle ClusterTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
   const ClusterEvents events = detail::cluster_events(pins.events_o);
   if (observer_) observer_(now, events);
-  progress_ += events.retire || events.command != 0;
+  count(events);
   was_quiet_ = pins.quiet_o;
   pins_in();
   if (pins.out_valid_o) links_.out->sample_sent();
   pins.out_busy_i = links_.out->busy();
   twin_->clock(now);
   return now + 1;
+}
+
+template <class V>
+void ClusterTwinOf<V>::count(const ClusterEvents& events) {
+  constexpr unsigned kLoad = 1, kAdd = 2, kAddEmit = 7;  // acc_op_e
+  progress_ += events.retire || events.command != 0;
+  retired_ += events.retire;
+  compute_cycles_ += events.gemm_busy;
+  drain_cycles_ += events.drain_busy;
+  lost_commands_ += events.lost != 0;
+  sweep_commands_ +=
+      (events.lost != 0) + (events.command == kLoad || events.command == kAdd || events.command == kAddEmit);
+  entries_ += events.l1_write;
 }
 
 template <class V>
@@ -152,6 +165,21 @@ void ClusterTwinOf<V>::open_waves(const std::string& path) {
 template <class V>
 void ClusterTwinOf<V>::visit(sim::Archive& archive) {
   archive.unreachable("state inside the RTL twin");
+  archive.scope("endpoint", [&] {
+    archive.counter("retired", retired_, "instructions", "Instructions whose execution ended.");
+  });
+  archive.scope("drain", [&] {
+    archive.counter("busy_cycles", drain_cycles_, "cycles",
+                    "Cycles with results outstanding or a drain issuing.");
+  });
+  archive.counter("compute_cycles", compute_cycles_, "cycles",
+                  "Cycles with a sweep or an accumulator command under way.");
+  archive.counter(
+      "sweep_commands", sweep_commands_, "commands",
+      "Accumulator commands of started sweeps, each with one product of 4x32 by 32x4 (512 multiply-adds).");
+  archive.counter("lost_commands", lost_commands_, "commands",
+                  "Sweep commands lost to another owner of the port.");
+  archive.counter("entries_written", entries_, "entries", "L1 entries written.");
 }
 
 }  // namespace ktpu::rtl

@@ -13,8 +13,6 @@ using testing::HasSubstr;
 
 constexpr RunLimits kLimits{400'000, 4000};
 
-// Rows of what the RTL has not (rtl_models/memory/README.md).
-bool has_twin(const Row& row) { return std::string(row.cause) != "remote-bursts-interleaved"; }
 // A fault that the memory agent's model sees and its RTL does not.
 bool needs_the_model(const Row& row) { return row.status == 3; }
 
@@ -22,7 +20,6 @@ class Diagnosis_Twin : public testing::TestWithParam<Row> {};
 
 TEST_P(Diagnosis_Twin, InLockstep) {
   const Row& row = GetParam();
-  if (!has_twin(row)) GTEST_SKIP();
   const RunResult r = run_text(row.program, row.sets, row.machine, kLimits, "*=lockstep");
   EXPECT_EQ(static_cast<int>(r.status), row.status) << r.message;
   EXPECT_EQ(verdict_name(r.verdict), verdict_name(row.verdict)) << r.message;
@@ -33,7 +30,7 @@ TEST_P(Diagnosis_Twin, InLockstep) {
 
 TEST_P(Diagnosis_Twin, Rtl) {
   const Row& row = GetParam();
-  if (!has_twin(row) || needs_the_model(row)) GTEST_SKIP();
+  if (needs_the_model(row)) GTEST_SKIP();
   const RunResult r = run_text(row.program, row.sets, row.machine, kLimits, "*=rtl");
   EXPECT_EQ(static_cast<int>(r.status), row.status) << r.message;
   if (row.status != 4) return;

@@ -34,8 +34,8 @@ auto traffic_link(Pair& pair) {
   };
 }
 
-// Flits to everybody, at random cycles: reads of memory and, unless a program needs them for itself, registers of
-// units, mailbox flits and signals.
+// Flits to everybody, at random cycles: reads of memory and, unless a program needs them for itself,
+// registers of units, mailbox flits and signals.
 enum class Kinds { kReads, kAll };
 void inject(Pair& pair, std::uint64_t seed, unsigned count, Kinds kinds = Kinds::kAll) {
   auto* node = dynamic_cast<traffic::Node*>(pair.mesh().endpoint_at(kOutside));

@@ -62,6 +62,30 @@ std::string_view System::source_of(const sim::Unit& unit) const {
   return "model";
 }
 
+std::string System::rtl_alone() const {
+  std::vector<std::pair<std::string, unsigned>> kinds;
+  const auto count = [&](std::string name) {
+    name = name.substr(0, name.find('@'));
+    if (const std::size_t dot = name.rfind('.'); dot != std::string::npos) name.erase(0, dot + 1);
+    const auto it = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) { return k.first == name; });
+    if (it == kinds.end())
+      kinds.emplace_back(name, 1);
+    else
+      ++it->second;
+  };
+  for (const sim::Timeline::Clock& clock : timeline_.clocks())
+    for (const sim::Unit* unit : clock.engine->units())
+      if (source_of(*unit) == "rtl") count(unit->name());
+  for (const MeshSystem& mesh : meshes_)
+    if (mesh.agent_twin != nullptr && mesh.control_agent == nullptr) count("agent");
+  std::string text;
+  for (const auto& [name, n] : kinds) {
+    text += text.empty() ? "" : ", ";
+    text += n == 1 ? name : fmt::format("{} {}", n, name);
+  }
+  return text;
+}
+
 sim::Cycle System::last_dram_handshake() const {
   sim::Cycle last = 0;
   for (const MeshSystem& mesh : meshes_)

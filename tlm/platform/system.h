@@ -79,6 +79,9 @@ class System : public orchestrator::QuietSource {
   sim::LinkBase* link(std::string_view name) const;
   // "model", "rtl" or "lockstep": the implementation behind a unit.
   std::string_view source_of(const sim::Unit& unit) const;
+  // What is there as RTL alone, by kind: "4 router, 8 cluster, memory, agent"; empty: nothing. Of it reports
+  // hold what its wires tell; what a program does wrong there only a model knows.
+  std::string rtl_alone() const;
 
   // QuietSource: over all meshes.
   sim::Cycle last_dram_handshake() const override;
