@@ -306,10 +306,10 @@ std::string node_id(const Machine& machine, const Mesh& mesh, const Router& rout
 // Every node id, routers last within their mesh.
 std::vector<std::string> node_ids(const Machine& machine);
 
-// `--impl 'WHAT=IMPL'`. WHAT is a node id, or a pattern in which `*` stands for a kind of hardware (not traffic
-// or null) or a coordinate (`cluster@*`, `*@2,1`, `router`); without the `mN.` prefix it matches in every mesh. IMPL is model, rtl,
-// lockstep or pins. A mesh's control agent is `agent` and its command engine `engine`, both at its first
-// memory port. Throws UserError listing the valid node ids when nothing matches.
+// `--impl 'WHAT=IMPL'`. WHAT is a node id, or a pattern in which `*` stands for a kind of hardware (not
+// traffic or null) or a coordinate (`cluster@*`, `*@2,1`, `router`); without the `mN.` prefix it matches in
+// every mesh. IMPL is model, rtl, lockstep or pins. A mesh's control agent is `agent` and its command engine
+// `engine`, both at its first memory port. Throws UserError listing the valid node ids when nothing matches.
 void apply_impl(Machine& machine, std::string_view spec);
 // The same, but answers whether anything matches.
 bool apply_impl_where_present(Machine& machine, std::string_view spec);
