@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <sstream>
+
 #include "arch/error.h"
 #include "rtl_models/top/file_list.h"
 #include "tests/system/process.h"
@@ -154,6 +157,39 @@ TEST_F(TopWriter, SourcesComeBeforeTheirUsers) {
   EXPECT_LT(static_cast<std::size_t>(at("memory/ktpu_memory.sv")), list.sources.size());
   for (const std::string& file : list.sources) EXPECT_TRUE(fs::exists(rtl::rtl_folder() / file)) << file;
   for (const std::string& file : list.waivers) EXPECT_TRUE(fs::exists(rtl::rtl_folder() / file)) << file;
+}
+
+// Each waiver has its reason above it and its line in the table of rtl_models/README.md.
+TEST_F(TopWriter, WaiversAreListedWithReasons) {
+  std::vector<std::string> table;
+  std::istringstream readme(slurp(rtl::rtl_folder() / "README.md"));
+  for (std::string line; std::getline(readme, line);) table.push_back(line);
+  const std::regex waiver(R"re(lint_off -rule (\w+) -file "\*/([^"]+)".*)re");
+  unsigned found = 0;
+  for (const fs::directory_entry& block : fs::directory_iterator(rtl::rtl_folder())) {
+    std::istringstream file(slurp(block.path() / "lint_waiver.vlt"));
+    bool reason = false;
+    std::smatch match;
+    for (std::string line; std::getline(file, line);) {
+      if (!std::regex_match(line, match, waiver)) {
+        reason = line.starts_with("//");
+        continue;
+      }
+      ++found;
+      EXPECT_TRUE(reason) << block.path() << ": " << line;
+      const std::string rule = match[1], where = match[2];
+      const std::string row = fmt::format(
+          "| {} | `{}` |", rule == "SYNCASYNCNET" ? "all" : block.path().filename().string(), rule);
+      EXPECT_TRUE(std::any_of(table.begin(), table.end(),
+                              [&](const std::string& text) {
+                                return text.starts_with(row) &&
+                                       (rule == "SYNCASYNCNET" ||
+                                        text.find("`" + where + "`") != std::string::npos);
+                              }))
+          << block.path() << ": " << line << " is not in the table: " << row;
+    }
+  }
+  EXPECT_GT(found, 15u);
 }
 
 TEST_F(TopWriter, RefusesInWords) {
