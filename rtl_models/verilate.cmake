@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# ktpu_verilate(target PREFIX V<top> TOP <module> SOURCES a.sv ... [OPT -O2] [PARAMETERS N=1 ...] [NO_ASSERT]):
+# ktpu_verilate(target PREFIX V<top> TOP <module> SOURCES a.sv ... [OPT -O2] [PARAMETERS N=1 ...] [NO_LINT]):
 # one static library of Verilated code with the class PREFIX. Failing assertions throw (rtl_models/twin.h);
-# NO_ASSERT leaves them out, and lint with them.
+# NO_LINT is for sources that a tool has written.
 #
 # -fno-reloop: Verilator 5.006 emits an undeclared loop variable when it rolls the copies of a wide sampled input
 # into a loop. The generated files are small and share large headers, hence one unity file a target; Verilator's
 # own runtime is built once (ktpu_verilated).
 function(ktpu_verilate target)
-  cmake_parse_arguments(ARG "NO_ASSERT" "PREFIX;TOP;OPT" "SOURCES;PARAMETERS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_LINT" "PREFIX;TOP;OPT" "SOURCES;PARAMETERS" ${ARGN})
   if(NOT ARG_OPT)
     set(ARG_OPT -O2)
   endif()
@@ -16,8 +16,8 @@ function(ktpu_verilate target)
     set(trace TRACE TRACE_STRUCTS)
   endif()
   set(checks -Wall --assert)
-  if(ARG_NO_ASSERT)
-    set(checks -Wno-lint -Wno-style)
+  if(ARG_NO_LINT)
+    set(checks -Wno-lint -Wno-style -Wno-ENUMVALUE -Wno-UNOPTFLAT --assert)
   endif()
   set(parameters "")
   foreach(parameter ${ARG_PARAMETERS})

@@ -52,6 +52,20 @@ TEST(ClusterTwin, ProgressOfASweep) {
   EXPECT_EQ(b.pair().twin().progress(), twin);
 }
 
+// Once nothing goes on, both sides say so: a program that waits for ever is found by that.
+TEST(ClusterTwin, RestsWhenThereIsNothingToDo) {
+  LockstepBench<> b;
+  b.far().sleeps = true;
+  std::mt19937_64 rng(1);
+  serve_fills(b, rng, false);
+  for (const Flit& flit :
+       {inst_flit(fill(2, 0)), inst_flit(fill(2, 1)), inst_flit(gemm(2, 2, 1)), inst_flit(drain(4), 7, true)})
+    b.send(0, flit);
+  b.run(2000);
+  EXPECT_FALSE(b.far().seen.empty());
+  EXPECT_EQ(b.engine().next_wanted(), sim::kNever);
+}
+
 // `make(seed)` for many seeds; the first difference ends it.
 template <class Make>
 Compared campaign(const char* what, std::uint64_t first, std::uint64_t last, Cycle cycles, bool wild,

@@ -65,7 +65,7 @@ Kernel dump() {
   Kernel k;
   k.mode(VectorMode::kFlat);
   VectorWord w = word(VectorOpcode::kVseti);
-  for (unsigned s = 0; s < 15; ++s) k.spread(0, s).store(0, 5);  // S0..S14 through v0
+  for (unsigned s = 0; s < 15; ++s) k.spread(0, s).store(0, 5, 2).drain(6, 0);  // through v0
   k.drain(6, 0);
   k.seti(15, 128).setvl(15);
   for (unsigned r = 1; r < 16; ++r) k.store(r, 5, 2).drain(6, 0).store(r, 5, 1).drain(6, 0);
@@ -140,6 +140,41 @@ TEST(VectorTwin, RandomKernels) {
       ASSERT_TRUE(bench.settle(200'000));
       totals.add(bench);
     }
+  totals.print(seed);
+}
+
+// Reductions of numbers, of every kind and in any order: in random kernels little but NaN is left to them.
+TEST(VectorTwin, Reductions) {
+  const std::uint64_t seed = base_seed();
+  Totals totals;
+  for (unsigned i = 0; i < runs(40); ++i) {
+    VectorBench bench(params_of(seed + i, i % 2 != 0));
+    auto& random = bench.random();
+    const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+    for (unsigned w = 0; w < 32; ++w)
+      for (unsigned h = 0; h < 16; ++h)  // around 1
+        bench.memory[0x1000 / 32 + w][h / 4] |=
+            std::uint64_t{below(2) << 15 | (12 + below(6)) << 10 | below(1024)} << (16 * (h % 4));
+    Kernel k;
+    k.length(16 * (1 + below(8))).fill(0, 0).bar();
+    for (unsigned r = 0; r < 4; ++r) k.move(VectorOpcode::kVld, r, 1, 1, 8 * r);
+    k.mode(VectorMode::kTree);
+    for (unsigned s = 0; s < 14; ++s)
+      k.reduce(static_cast<ReduceKind>(below(8)), s, below(4), below(4), below(4));
+    k.halt();
+    walk(bench, 0, 0x1000, 32, 32);
+    walk(bench, 1, 0, 1, 8);
+    bench.imem(0, k.words);
+    bench.model().set_probe(&totals);
+    bench.start(0);
+    ASSERT_TRUE(bench.settle(20'000));
+    walk(bench, 5, 0, 1, 256);
+    walk(bench, 6, 0x10000, 32, 16);
+    bench.imem(0, dump().words);
+    bench.start(0);
+    ASSERT_TRUE(bench.settle(200'000));
+    totals.add(bench);
+  }
   totals.print(seed);
 }
 
