@@ -36,7 +36,7 @@ except ImportError:
 ROOT = Path(__file__).resolve().parent.parent
 RTL = ROOT / "rtl_models"
 TABLES = ROOT / "tests" / "mutants"
-# Faults a block, and of these in the modules of prim (tested inside the block).
+# Block: faults in its own modules, and in modules of prim that are tested inside it.
 COUNTS = {
     "router": (16, {"ktpu_fifo.sv": 8}),
     "quantiser": (15, {}),
@@ -44,11 +44,14 @@ COUNTS = {
     "agent": (24, {}),
     "cluster": (36, {"ktpu_endpoint.sv": 10, "ktpu_delay.sv": 4}),
     "memory": (40, {}),
+    "interlink": (24, {}),
     "vector": (36, {}),
     "vector_alu": (14, {}),
 }
-# Modules of a block that a test of their own puts under more than the block's test does: a block by themselves.
-PARTS = {"vector_alu": ("vector", {"ktpu_vector_alu.sv", "ktpu_vector_alu_pkg.sv"})}
+# Modules that a test of their own puts under more than the block's test does: a block by themselves.
+APART = {"vector_alu": {"ktpu_vector_alu.sv", "ktpu_vector_alu_pkg.sv"}}
+FOLDERS = {"vector_alu": "vector"}
+TOPS = {"interlink": "memory"}  # inside another block
 # Generated tables; a wrong entry is a wrong number of arch, not a fault of the design.
 GENERATED = {"ktpu_pkg.sv", "ktpu_seed_pkg.sv"}
 CLASSES = ("operator", "off-by-one", "constant", "condition", "stuck bit")
@@ -87,7 +90,7 @@ class Sites:
         sources = list(dict.fromkeys(sources))
         slang = driver.Driver()
         slang.addStandardArgs()
-        command = f"slang --allow-use-before-declare -DSYNTHESIS -I{RTL}/prim --top ktpu_{block} " + " ".join(f"{RTL}/{s}" for s in sources)
+        command = f"slang --allow-use-before-declare -DSYNTHESIS -I{RTL}/prim --top ktpu_{TOPS.get(block, block)} " + " ".join(f"{RTL}/{s}" for s in sources)
         if not (slang.parseCommandLine(command) and slang.processOptions() and slang.parseAllSources()):
             sys.exit(f"mutants.py: {block}: its sources cannot be read")
         compilation = slang.createCompilation()
@@ -324,10 +327,9 @@ def table(block, seed):
     sites = Sites(block, seed)
     choice = Choice(sites, by_hand(block), seed)
     own, prim = COUNTS[block]
-    folder, part = PARTS.get(block, (block, None))
-    apart = set().union(*(names for _, names in PARTS.values()))
+    folder, apart = FOLDERS.get(block, block), set().union(*APART.values())
     files = sorted({m.file for m in sites.all() if sites.folder[m.file] == folder and
-                    (m.file in part if part else m.file not in apart)})
+                    (m.file in APART[block] if block in APART else m.file not in apart)})
     for file, count in {**choice.shares(files, own), **prim}.items():
         choice.take(file, count)
     rows = [

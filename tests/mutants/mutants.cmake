@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# ktpu_mutation_test(BLOCK TEST twin_x): the tests of `twin_x`, linked with a SystemVerilog BLOCK that carries faults, and
-# run once with none of them and once with each (mutants_main.cpp). The faults are listed in BLOCK.cmake, written by
-# scripts/mutants.py, and in BLOCK_by_hand.cmake. Each has a selector, so one Verilated library holds all of them.
+# ktpu_mutation_test(BLOCK TEST twin_x [INSIDE TOP]): the tests of `twin_x`, linked with a SystemVerilog BLOCK that
+# carries faults, and run once with none of them and once with each (mutants_main.cpp). The faults are listed in
+# BLOCK.cmake, written by scripts/mutants.py, and in BLOCK_by_hand.cmake. Each has a selector, so one Verilated library
+# holds all of them. INSIDE: the Verilated block is TOP, of which BLOCK is a part.
 #
 # A fault whose text is no longer in its file is left out and counted as stale; the test says how many and fails if
 # they are many.
@@ -62,8 +63,12 @@ function(ktpu_write_if_changed path text)
 endfunction()
 
 function(ktpu_mutation_test block)
-  cmake_parse_arguments(ARG "" "TEST" "" ${ARGN})
-  string(TOUPPER ${block} upper)
+  cmake_parse_arguments(ARG "" "TEST;INSIDE" "" ${ARGN})
+  set(top ${block})
+  if(ARG_INSIDE)
+    set(top ${ARG_INSIDE})
+  endif()
+  string(TOUPPER ${top} upper)
   get_property(sources GLOBAL PROPERTY KTPU_${upper}_SV)
   set(mutants_rows "")
   foreach(source IN LISTS sources)
@@ -86,11 +91,11 @@ function(ktpu_mutation_test block)
   ktpu_write_if_changed("${folder}/mutants_table.inc" "${mutants_rows}")
 
   # The same class as of the sound block, so that the adapter and whoever uses it are linked with this one: objects and
-  # libraries named first win over ktpu_rtl_BLOCK_v, of which nothing is left to take.
-  ktpu_verilate(ktpu_mutated_${block}_v NO_LINT PREFIX Vktpu_${block} TOP ktpu_${block} OPT -O1 SOURCES ${mutated_sources})
+  # libraries named first win over ktpu_rtl_TOP_v, of which nothing is left to take.
+  ktpu_verilate(ktpu_mutated_${block}_v NO_LINT PREFIX Vktpu_${top} TOP ktpu_${top} OPT -O1 SOURCES ${mutated_sources})
   target_compile_options(ktpu_mutated_${block}_v PRIVATE -include "${CMAKE_CURRENT_SOURCE_DIR}/selected.h")
   set(all "")
-  foreach(of ktpu_rtl_${block} ${ARG_TEST})
+  foreach(of ktpu_rtl_${top} ${ARG_TEST})
     get_target_property(folder_of ${of} SOURCE_DIR)
     get_target_property(sources_of ${of} SOURCES)
     list(TRANSFORM sources_of PREPEND "${folder_of}/")

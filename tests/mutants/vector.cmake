@@ -5,34 +5,6 @@ ktpu_mutant(b6f80e "stuck bit" ktpu_vector.sv
   [==[assign idle_o = quiet && recv_empty && sequencer_idle && predicates_idle && empty && l1_idle && send_idle && !in_busy_o;]==]
   [==[assign idle_o = (`KTPU_FAULT(b6f80e) ? (1'b1) : (quiet && recv_empty && sequencer_idle && predicates_idle && empty && l1_idle && send_idle && !in_busy_o));]==]
   [==[quiet && recv_empty && sequencer_idle && predicates_idle && empty && l1_idle && send_idle && !in_busy_o]==] [==[1'b1]==])
-ktpu_mutant(efcaae "constant" ktpu_vector_alu.sv
-  [==[valid_q <= '0;]==]
-  [==[valid_q <= (`KTPU_FAULT(efcaae) ? ('1) : ('0));]==]
-  [==['0]==] [==['1]==])
-ktpu_mutant(81d0c4 "stuck bit" ktpu_vector_alu.sv
-  [==[if (valid_q[4]) s5_q <= s5_d;]==]
-  [==[if (valid_q[4]) s5_q <= (`KTPU_FAULT(81d0c4) ? ((s5_d) | (93'd1 << 80)) : (s5_d));]==]
-  [==[s5_d]==] [==[(s5_d) | (93'd1 << 80)]==])
-ktpu_mutant(82bb2e "condition" ktpu_vector_alu_pkg.sv
-  [==[OpCmpgt: o.a = gt ? One : '0;]==]
-  [==[OpCmpgt: o.a = (`KTPU_FAULT(82bb2e) ? (1'b1) : (gt)) ? One : '0;]==]
-  [==[gt]==] [==[1'b1]==])
-ktpu_mutant(820982 "constant" ktpu_vector_alu_pkg.sv
-  [==[s              = '0;]==]
-  [==[s              = (`KTPU_FAULT(820982) ? ('1) : ('0));]==]
-  [==['0]==] [==['1]==])
-ktpu_mutant(82239a "off-by-one" ktpu_vector_alu_pkg.sv
-  [==[end else if (shift < 11'sd0) begin  // the addend dominates]==]
-  [==[end else if ((`KTPU_FAULT(82239a) ? (shift <= 11'sd0) : (shift < 11'sd0))) begin  // the addend dominates]==]
-  [==[shift < 11'sd0]==] [==[shift <= 11'sd0]==])
-ktpu_mutant(80b214 "stuck bit" ktpu_vector_alu_pkg.sv
-  [==[spread         = {s.addend, 64'd0} >> s.shift;]==]
-  [==[spread         = (`KTPU_FAULT(80b214) ? (({s.addend, 64'd0} >> s.shift) | (80'd1 << 77)) : ({s.addend, 64'd0} >> s.shift));]==]
-  [==[{s.addend, 64'd0} >> s.shift]==] [==[({s.addend, 64'd0} >> s.shift) | (80'd1 << 77)]==])
-ktpu_mutant(80b784 "operator" ktpu_vector_alu_pkg.sv
-  [==[up          = m.magnitude[31] && ((m.magnitude[30:0] != '0) || m.out.sticky || m.magnitude[32]);]==]
-  [==[up          = (`KTPU_FAULT(80b784) ? (m.magnitude[31] || ((m.magnitude[30:0] != '0) || m.out.sticky || m.magnitude[32])) : (m.magnitude[31] && ((m.magnitude[30:0] != '0) || m.out.sticky || m.magnitude[32])));]==]
-  [==[m.magnitude[31] && ((m.magnitude[30:0] != '0) || m.out.sticky || m.magnitude[32])]==] [==[m.magnitude[31] || ((m.magnitude[30:0] != '0) || m.out.sticky || m.magnitude[32])]==])
 ktpu_mutant(b4492f "condition" ktpu_vector_imem.sv
   [==[if (we_i) mem[waddr_i] <= wdata_i;]==]
   [==[if ((`KTPU_FAULT(b4492f) ? (1'b0) : (we_i))) mem[waddr_i] <= wdata_i;]==]
@@ -101,10 +73,18 @@ ktpu_mutant(85916f "constant" ktpu_vector_mover.sv
   [==[if ((op == OpBcast) && (word_i.sa != SrcScalar)) begin]==]
   [==[if ((op == (`KTPU_FAULT(85916f) ? (OpFma) : (OpBcast))) && (word_i.sa != SrcScalar)) begin]==]
   [==[OpBcast]==] [==[OpFma]==])
+ktpu_mutant(862279 "constant" ktpu_vector_moves.sv
+  [==[assign mask_o = (load_q && wide_q) ? (high_q ? 16'hFF00 : 16'h00FF) : 16'hFFFF;]==]
+  [==[assign mask_o = (load_q && wide_q) ? (high_q ? (`KTPU_FAULT(862279) ? (16'hff01) : (16'hFF00)) : 16'h00FF) : 16'hFFFF;]==]
+  [==[16'hFF00]==] [==[16'hff01]==])
 ktpu_mutant(84f310 "condition" ktpu_vector_moves.sv
   [==[if (quirk_v2_i) source = before_q[l];]==]
   [==[if ((`KTPU_FAULT(84f310) ? (1'b1) : (quirk_v2_i))) source = before_q[l];]==]
   [==[quirk_v2_i]==] [==[1'b1]==])
+ktpu_mutant(86b727 "constant" ktpu_vector_pkg.sv
+  [==[halves = (kind == RedSumsq) || (kind == RedDot) || (kind == RedExpsum);]==]
+  [==[halves = (kind == (`KTPU_FAULT(86b727) ? (RedAny) : (RedSumsq))) || (kind == RedDot) || (kind == RedExpsum);]==]
+  [==[RedSumsq]==] [==[RedAny]==])
 ktpu_mutant(81c99d "condition" ktpu_vector_pkg.sv
   [==[to_fp16 = {v[23], 5'd31, (v[14:0] != 15'd0), (v[14:0] != 15'd0) ? v[13:5] : 9'd0};]==]
   [==[to_fp16 = {v[23], 5'd31, (v[14:0] != 15'd0), ((`KTPU_FAULT(81c99d) ? (1'b1) : (v[14:0] != 15'd0))) ? v[13:5] : 9'd0};]==]
@@ -113,6 +93,10 @@ ktpu_mutant(86c9e7 "stuck bit" ktpu_vector_pkg.sv
   [==[from_fp32 = {f[31], 23'd0};]==]
   [==[from_fp32 = (`KTPU_FAULT(86c9e7) ? (({f[31], 23'd0}) & ~(24'd1 << 15)) : ({f[31], 23'd0}));]==]
   [==[{f[31], 23'd0}]==] [==[({f[31], 23'd0}) & ~(24'd1 << 15)]==])
+ktpu_mutant(84a669 "off-by-one" ktpu_vector_predicates.sv
+  [==[beats   = 6'((length_i + 8'd3) >> 2);]==]
+  [==[beats   = 6'((length_i + (`KTPU_FAULT(84a669) ? (8'd4) : (8'd3))) >> 2);]==]
+  [==[8'd3]==] [==[8'd4]==])
 ktpu_mutant(ba269d "condition" ktpu_vector_predicates.sv
   [==[if (beats_q[read_pr_i] < beats) beats = beats_q[read_pr_i];]==]
   [==[if ((`KTPU_FAULT(ba269d) ? (1'b1) : (beats_q[read_pr_i] < beats))) beats = beats_q[read_pr_i];]==]

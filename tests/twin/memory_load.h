@@ -70,7 +70,8 @@ class RandomRequests {
   std::uint64_t address() {
     std::uint64_t at = random_.below(1u << 15) * 32ull;
     const std::uint32_t kind = random_.below(24);
-    if (kind >= 5 && kind < 9 && staged_) return at % (1u << 21) | 1ull << 39 | std::uint64_t{mesh_} << 36;
+    if (kind >= 5 && kind < 9 && staged_)  // mostly a few words, so that reads find what was written
+      return at % (1u << (random_.below(8) == 0 ? 21 : 11)) | 1ull << 39 | std::uint64_t{mesh_} << 36;
     if (kind == 0) at |= 1ull << 39;                                          // an aperture
     if (kind == 1) at |= static_cast<std::uint64_t>(random_.below(4)) << 36;  // a mesh
     if (kind == 2) at += random_.below(32);                                   // not aligned
