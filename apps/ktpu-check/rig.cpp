@@ -2,6 +2,7 @@
 #include "apps/ktpu-check/rig.h"
 
 #include "apps/common/cluster_probes.h"
+#include "apps/common/vector_probes.h"
 #include "apps/ktpu-check/implementations.h"
 #include "arch/error.h"
 #include "tlm/traffic/node.h"
@@ -43,9 +44,9 @@ Rig::Rig(topo::Machine machine, const arch::Program* program, Watch watch)
       auto& log = clusters_[node.at] = std::make_unique<ClusterLog>();
       apps::attach_probe(*system_.mesh().endpoint_at(node.at), *log);
     }
-    if (auto* unit = dynamic_cast<vector::VectorCore*>(system_.mesh().endpoint_at(node.at))) {
+    if (node.kind() == topo::Kind::kVectorCore) {
       auto& log = vectors_[node.at] = std::make_unique<VectorLog>();
-      unit->set_probe(log.get());
+      apps::attach_probe(*system_.mesh().endpoint_at(node.at), *log);
     }
   }
   for (const topo::Router& router : mesh().routers)

@@ -33,6 +33,7 @@ module ktpu_vector
   output logic                      out_valid_o,
   input  logic                      out_busy_i,
 
+  output vector_events_t            events_o,
   // Nothing changes here without a flit coming in: the clock can stop.
   output logic                      idle_o
 );
@@ -181,6 +182,7 @@ module ktpu_vector
     .done_fault_o        (done_fault),
     .done_result_o       (done_result),
     .cycles_o            (cycles),
+    .events_o,
     .imem_we_o           (imem_we),
     .imem_re_o           (imem_re),
     .imem_at_o           (imem_at),

@@ -73,6 +73,18 @@ package ktpu_vector_pkg;
     logic           unused;
   } fields_t;
 
+  // What happens in this cycle, for tools: nothing outside depends on it.
+  typedef struct packed {
+    logic [31:0] result;   // with done: what the completion carries
+    logic [31:0] word;     // with execute
+    logic [8:0]  pc;       // of the first word with start, of `word` with execute
+    logic        fault;    // with done
+    logic        run;      // with done: it was a RUN
+    logic        done;     // the instruction in flight retires
+    logic        execute;  // an instruction is in its execute cycle
+    logic        start;    // a RUN was taken: the kernel's cycle 0 is the next
+  } vector_events_t;
+
   // The fields of VLD, VST, VFILL and VDRAIN that are not in their places there. `peer` is of VDRAIN.
   typedef struct packed {
     vector_opcode_e op;

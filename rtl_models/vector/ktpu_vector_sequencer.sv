@@ -23,6 +23,7 @@ module ktpu_vector_sequencer
   output logic             done_fault_o,
   output logic [31:0]      done_result_o,
   output logic [31:0]      cycles_o,      // CU_CTRL register 3
+  output vector_events_t   events_o,
 
   output logic             imem_we_o,
   output logic             imem_re_o,
@@ -426,6 +427,18 @@ module ktpu_vector_sequencer
   assign read_all_o      = f.vc[2:0] == RedAll;
   assign word_o          = word;
   assign chunks_o        = chunks;
+
+  always_comb begin
+    events_o         = '0;
+    events_o.result  = result_q;
+    events_o.word    = word;
+    events_o.pc      = accept ? pc_d : pc_q;
+    events_o.fault   = faulted_q;
+    events_o.run     = running_q;
+    events_o.done    = done_o;
+    events_o.execute = (state_q == Execute) && act;
+    events_o.start   = accept && running_d;
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin : registers
     if (!rst_ni) begin

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,14 @@ struct VectorPlace {
   bool quirks = true;
 };
 
+// What happens inside in one cycle; the meanings are those of vector::VectorProbe.
+struct VectorEvents {
+  bool start, execute, done, run, fault;
+  unsigned pc;
+  std::uint32_t word, result;
+};
+using VectorObserver = std::function<void(sim::Cycle now, const VectorEvents&)>;
+
 template <class V>
 class VectorTwinOf final : public sim::Unit {
  public:
@@ -49,11 +58,15 @@ class VectorTwinOf final : public sim::Unit {
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
+  // Called in every cycle in which something happened; empty: nobody.
+  void observe(VectorObserver observer) { observer_ = std::move(observer); }
+
   // Waves of the inside of the RTL (rtl_models/twin.h).
   void open_waves(const std::string& path);
 
  private:
   VectorPlace place_;
+  VectorObserver observer_;
   sim::FlitPort links_;
   std::unique_ptr<Twin<V>> twin_;
 };

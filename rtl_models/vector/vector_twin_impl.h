@@ -17,6 +17,20 @@ inline constexpr unsigned kVectorL1Words = 512;   // what 9-bit addresses reach
 inline constexpr unsigned kVectorQuirks = 0x3FF;  // V1 to V12
 inline constexpr unsigned kVectorFlitBytes = arch::kFlitBits / 8;
 static_assert(std::endian::native == std::endian::little, "flits are copied to and from the pins as bytes");
+
+// vector_events_t of ktpu_vector_pkg.sv, the last field lowest, in 32-bit words.
+template <class Words>
+VectorEvents vector_events(const Words& w) {
+  const auto bit = [&w](unsigned n) { return (w[0] >> n & 1) != 0; };
+  return {.start = bit(0),
+          .execute = bit(1),
+          .done = bit(2),
+          .run = bit(3),
+          .fault = bit(4),
+          .pc = w[0] >> 5 & 511,
+          .word = w[0] >> 14 | w[1] << 18,
+          .result = w[1] >> 14 | w[2] << 18};
+}
 }  // namespace detail
 
 template <class V>
@@ -72,6 +86,10 @@ void VectorTwinOf<V>::drive(sim::Cycle) {
 template <class V>
 sim::Cycle VectorTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
+  if (observer_) {
+    const VectorEvents events = detail::vector_events(pins.events_o);
+    if (events.start || events.execute || events.done) observer_(now, events);
+  }
   pins.in_valid_i = links_.in->valid();
   if (links_.in->valid())
     std::memcpy(&pins.in_data_i[0], links_.in->data().w.data(), detail::kVectorFlitBytes);
