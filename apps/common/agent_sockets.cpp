@@ -43,7 +43,23 @@ void AgentOfTwin::drive(sim::Cycle) {
     buses_[b]->read_data = twin_.read_data(static_cast<unsigned>(b));
 }
 
+bool AgentOfTwin::offer(sim::Cycle now, const arch::Flit& flit) {
+  const bool taken = twin_.offer(now, flit);
+  if (taken && probe_ != nullptr) probe_->received(now, flit);
+  return taken;
+}
+
+void AgentOfTwin::set_probe(orchestrator::AgentProbe* probe) {
+  probe_ = probe;
+  if (probe == nullptr) return twin_.observe({});
+  twin_.observe([probe](sim::Cycle now, const rtl::AgentEvents& e) {
+    if (e.kick) probe->kick(now);
+    if (e.push) probe->push(now, e.flit);
+  });
+}
+
 sim::Cycle AgentOfTwin::clock(sim::Cycle now, bool out_taken) {
+  if (out_taken && probe_ != nullptr) probe_->sent(now, *out());
   return twin_.clock(now, out_taken, beats_of(buses_));
 }
 

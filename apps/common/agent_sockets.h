@@ -14,7 +14,7 @@
 namespace ktpu::apps {
 
 // The twin between the register buses, the AUX window and the memory agent.
-class AgentOfTwin final : public memory::AgentClient {
+class AgentOfTwin final : public memory::AgentClient, public orchestrator::ProbedAgent {
  public:
   // `buses` and `aux` must outlive it; `aux` may be null. Throws UserError for what the RTL is not built for.
   AgentOfTwin(std::string name, const orchestrator::ControlAgentParams& params,
@@ -23,10 +23,11 @@ class AgentOfTwin final : public memory::AgentClient {
   void reset(sim::Cycle start) override { twin_.reset(start); }
   const arch::Flit* out() const override { return twin_.out(); }
   void drive(sim::Cycle now) override;
-  bool offer(sim::Cycle now, const arch::Flit& flit) override { return twin_.offer(now, flit); }
+  bool offer(sim::Cycle now, const arch::Flit& flit) override;
   sim::Cycle clock(sim::Cycle now, bool out_taken) override;
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
+  void set_probe(orchestrator::AgentProbe* probe) override;
 
  private:
   class Aux final : public rtl::AuxSocket {
@@ -44,6 +45,7 @@ class AgentOfTwin final : public memory::AgentClient {
 
   std::vector<orchestrator::RegisterBus*> buses_;
   std::unique_ptr<Aux> aux_;
+  orchestrator::AgentProbe* probe_ = nullptr;
   rtl::AgentTwin twin_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -43,6 +44,13 @@ class AuxSocket {
   virtual std::uint64_t aux_status(unsigned word) const = 0;  // 0..15
 };
 
+// What happens inside in one cycle; the meanings are those of orchestrator::AgentProbe.
+struct AgentEvents {
+  bool kick = false, push = false;
+  arch::Flit flit;  // with push
+};
+using AgentObserver = std::function<void(sim::Cycle now, const AgentEvents&)>;
+
 template <class V>
 class AgentTwinOf {
  public:
@@ -72,15 +80,20 @@ class AgentTwinOf {
   // changes unless something comes, and the cycles between need no call.
   sim::Cycle clock(sim::Cycle now, bool out_taken, const Beats& beats);
 
+  // Called in every cycle in which something happened; empty: nobody.
+  void observe(AgentObserver observer) { observer_ = std::move(observer); }
+
   // Waves of the inside of the RTL (rtl_models/twin.h).
   void open_waves(const std::string& path);
 
  private:
   void show();
+  void tell(sim::Cycle now) const;
 
   std::string name_;
   AgentPlace place_;
   AuxSocket* aux_;
+  AgentObserver observer_;
   bool shows_ = false;
   arch::Flit out_;
   std::unique_ptr<Twin<V>> twin_;

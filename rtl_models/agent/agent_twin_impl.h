@@ -57,6 +57,18 @@ void AgentTwinOf<V>::show() {
   if (shows_) std::memcpy(out_.w.data(), &pins.out_data_o[0], detail::kAgentFlitBytes);
 }
 
+// agent_events_t of ktpu_agent_pkg.sv: the flit lowest.
+template <class V>
+void AgentTwinOf<V>::tell(sim::Cycle now) const {
+  const auto& bits = twin_->pins().events_o;
+  AgentEvents events;
+  events.push = (bits[arch::kFlitBits / 32] & 1) != 0;
+  events.kick = (bits[arch::kFlitBits / 32] & 2) != 0;
+  if (!events.push && !events.kick) return;
+  std::memcpy(events.flit.w.data(), &bits[0], detail::kAgentFlitBytes);
+  observer_(now, events);
+}
+
 template <class V>
 std::uint64_t AgentTwinOf<V>::read_data(unsigned bus) const {
   std::uint64_t value = 0;
@@ -76,6 +88,7 @@ bool AgentTwinOf<V>::offer(sim::Cycle now, const arch::Flit& flit) {
 template <class V>
 sim::Cycle AgentTwinOf<V>::clock(sim::Cycle now, bool out_taken, const Beats& beats) {
   V& pins = twin_->pins();
+  if (observer_) tell(now);
   pins.out_taken_i = out_taken;
   pins.write_i = 0;
   pins.read_i = 0;

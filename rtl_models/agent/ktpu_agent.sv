@@ -41,6 +41,7 @@ module ktpu_agent
   output logic                      out_valid_o,
   input  logic                      out_taken_i,
 
+  output agent_events_t             events_o,
   // Nothing will change without an input.
   output logic                      quiet_o
 );
@@ -197,6 +198,8 @@ module ktpu_agent
 
   assign out_data_o  = out_q;
   assign out_valid_o = out_valid_q;
+
+  assign events_o = '{kick: pulses.kick, push: tx_push, flit: tx_data};
 
   assign quiet_o = !out_valid_q && !state.tx_valid && recent_q == '0 && !dispatch_push && !fetch &&
                    aux_valid_o == '0 && !pulses.kick && !pulses.clear_done && !pulses.load_credit &&

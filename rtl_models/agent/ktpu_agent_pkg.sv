@@ -51,4 +51,11 @@ package ktpu_agent_pkg;
     logic        overflow;
   } agent_state_t;
 
+  // What happens in this cycle, for tools: nothing outside depends on it.
+  typedef struct packed {
+    logic  kick;  // the pulse
+    logic  push;  // `flit` goes into the TX FIFO
+    flit_t flit;
+  } agent_events_t;
+
 endpackage

@@ -33,6 +33,13 @@ class AgentProbe {
   virtual void received(sim::Cycle /*now*/, const arch::Flit&) {}  // taken, signals included
 };
 
+// A control agent that tells, whatever it is made of. One probe; null: none.
+class ProbedAgent {
+ public:
+  virtual ~ProbedAgent() = default;
+  virtual void set_probe(AgentProbe* probe) = 0;
+};
+
 // Exclusive states of the dispatcher and of the output register behind the TX FIFO, by priority.
 enum class DispatchCycle : std::uint8_t { kTxFull, kCredit, kDispatching, kIdle };
 inline constexpr std::array<sim::CycleState, 4> kDispatchCycles{{
@@ -48,7 +55,7 @@ inline constexpr std::array<sim::CycleState, 3> kTxCycles{{
     {"idle", "Cycles without a flit in the output register"},
 }};
 
-class ControlAgent final : public memory::AgentClient, public noc::EndpointReports {
+class ControlAgent final : public memory::AgentClient, public ProbedAgent, public noc::EndpointReports {
  public:
   // `buses` and `aux` must outlive the agent; aux may be null (reads 0, ignores writes).
   ControlAgent(const ControlAgentParams& params, std::vector<RegisterBus*> buses, memory::AuxWindow* aux);
@@ -62,7 +69,7 @@ class ControlAgent final : public memory::AgentClient, public noc::EndpointRepor
   void sync(sim::Cycle now) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
-  void set_probe(AgentProbe* probe) { probe_ = probe; }
+  void set_probe(AgentProbe* probe) override { probe_ = probe; }
   void set_aux(memory::AuxWindow* aux) { aux_ = aux; }
 
   // Register value as a read sampled in cycle `now` (orchestrator.md section 3.1); no side effects.
