@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "apps/ktpu-check/implementations.h"
 #include "apps/ktpu-check/kinds.h"
 #include "apps/ktpu-check/rows.h"
 #include "arch/error.h"
@@ -32,6 +33,18 @@ void check_row(const Kind& kind, const json& row, Differences& differences) {
   }
 }
 
+// What it ran on, if anybody asks.
+void keep_books(FileResult& result) {
+  const RowUnits units = take_row_units();
+  if (!twins_wanted()) return;
+  const std::string text = units.text();
+  ++result.ran_on[units.has_twin()
+                      ? "on " + text
+                      : "without RTL: " + (text.empty() ? "nothing of them runs on a unit" : text)];
+  result.with_twin += units.has_twin();
+  result.compared += units.compared;
+}
+
 }  // namespace
 
 FileResult check_file(const std::filesystem::path& file, std::size_t kept) {
@@ -45,6 +58,7 @@ FileResult check_file(const std::filesystem::path& file, std::size_t kept) {
                        const std::string& parse_error) {
     ++result.rows;
     Differences differences;
+    take_row_units();
     if (!parse_error.empty()) {
       differences.add("(row)", "JSON", parse_error);
     } else if (kind == nullptr) {
@@ -53,12 +67,14 @@ FileResult check_file(const std::filesystem::path& file, std::size_t kept) {
     } else if (kind->information_only) {
       ++result.equal;
       ++remarks[kind_text(*kind) + ": all fields are information only, nothing was compared"];
+      keep_books(result);
       return;
     } else if (kind->check == nullptr) {
       ++remarks[fmt::format("{}: not supported by this version: {}", kind_text(*kind), kind->why_not)];
       return;
     } else {
       check_row(*kind, row, differences);
+      keep_books(result);
     }
     if (differences.count() == 0)
       ++result.equal;

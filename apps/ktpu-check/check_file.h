@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,11 @@ struct FileResult {
   std::size_t equal = 0;
   std::vector<Row> differing;        // the first few
   std::vector<std::string> remarks;  // what was not replayed, and why
-  std::string error;                 // the file could not be read
+  // With twins asked for: on what the rows ran, and how many on each such choice.
+  std::map<std::string, std::size_t> ran_on;
+  std::size_t with_twin = 0;   // rows in which RTL ran
+  std::uint64_t compared = 0;  // values, in lock-step
+  std::string error;           // the file could not be read
 };
 
 // Replays every row. `kept`: how many differing rows to keep. Throws nothing but InternalError of the checker

@@ -40,6 +40,9 @@ void print(const fs::path& file, const ktpu::check::FileResult& result, std::siz
   fmt::print("{} rows {} equal {}\n", file.string(), result.rows, result.equal);
   if (!result.error.empty()) fmt::print("  {}\n", result.error);
   for (const std::string& remark : result.remarks) fmt::print("  {}\n", remark);
+  for (const auto& [units, rows] : result.ran_on)
+    fmt::print("  {} row{} {}\n", rows, rows == 1 ? "" : "s", units);
+  if (result.compared != 0) fmt::print("  {} values compared in lock-step\n", result.compared);
   std::size_t lines = 0;
   for (const auto& row : result.differing) {
     for (const auto& d : row.differences.kept()) {
@@ -53,7 +56,7 @@ void print(const fs::path& file, const ktpu::check::FileResult& result, std::siz
 }
 
 int run(const std::vector<std::string>& arguments, std::size_t shown) {
-  std::size_t rows = 0, equal = 0;
+  std::size_t rows = 0, equal = 0, with_twin = 0;
   bool unreadable = false;
   for (const fs::path& file : expand(arguments)) {
     const ktpu::check::FileResult result = ktpu::check::check_file(file, shown + 1);
@@ -61,11 +64,13 @@ int run(const std::vector<std::string>& arguments, std::size_t shown) {
     print(file, result, shown);
     rows += result.rows;
     equal += result.equal;
+    with_twin += result.with_twin;
     unreadable |= !result.error.empty();
   }
   if (const std::string unused = ktpu::check::unused_implementation(); !unused.empty())
     throw ktpu::arch::UserError::make("--impl {}: no machine of these rows has such a node", unused);
   fmt::print("total rows {} equal {}\n", rows, equal);
+  if (ktpu::check::twins_wanted()) fmt::print("rows with RTL {}, without {}\n", with_twin, rows - with_twin);
   if (unreadable || rows == 0) return static_cast<int>(ExitStatus::kUserError);
   return static_cast<int>(equal == rows ? ExitStatus::kOk : ExitStatus::kExpectFailed);
 }

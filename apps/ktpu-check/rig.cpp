@@ -5,6 +5,7 @@
 #include "apps/common/vector_probes.h"
 #include "apps/ktpu-check/implementations.h"
 #include "arch/error.h"
+#include "tlm/sim/lockstep.h"
 #include "tlm/traffic/node.h"
 #include "topologies/reader.h"
 
@@ -91,7 +92,18 @@ platform::Runner& Rig::start(const platform::RunLimits& limits) {
 }
 
 const platform::RunResult& Rig::run_unchecked(const platform::RunLimits& limits) {
-  return start(limits).run();
+  const platform::RunResult& result = start(limits).run();
+  count_compared();
+  return result;
+}
+
+void Rig::count_compared() {
+  for (const sim::Timeline::Clock& clock : system_.timeline().clocks())
+    for (sim::Unit* unit : clock.engine->units())
+      if (const auto* pair = dynamic_cast<const sim::Lockstep*>(unit)) {
+        pair->require_compared();
+        note_compared(pair->compared_values());
+      }
 }
 
 void Rig::run() {
@@ -109,6 +121,7 @@ void Rig::run_until_delivered(topo::Kind kind, std::uint64_t flits) {
   };
   while (delivered() < flits)
     if (runner.run_until(system_.engine().now() + kLook)) break;
+  count_compared();
   if (runner.result().status != arch::ExitStatus::kOk)
     throw arch::UserError(runner.result().message, runner.result().status);
 }

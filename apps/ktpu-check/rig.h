@@ -66,6 +66,8 @@ class Rig {
 
  private:
   platform::Runner& start(const platform::RunLimits& limits);
+  // Of a run that is over. Throws UserError if a pair in lock-step compared nothing.
+  void count_compared();
 
   platform::System system_;
   LinkLog links_;

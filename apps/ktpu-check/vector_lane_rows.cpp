@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of the vector core, run through its lane array: vectors/vector (operations, reductions,
 // conversions) and vectors_valu.jsonl.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "apps/check_formats/hex.h"
+#include "apps/ktpu-check/block_twins.h"
+#include "apps/ktpu-check/implementations.h"
 #include "apps/ktpu-check/row_kinds.h"
+#include "apps/ktpu-check/vector_rig.h"
 #include "arch/error.h"
 #include "arch/formats/acc.h"
 #include "arch/formats/e8m15.h"
@@ -94,6 +99,42 @@ std::vector<std::uint32_t> elements(const json& row, const char* field, std::siz
   return values;
 }
 
+// One lane's RTL for all of them, back to back. A comparison's predicate is its result, as an operand.
+void run_lanes_on_rtl(VectorOpcode op, Lanes& lanes) {
+  std::array<LaneOperands, vector::kLanes> operands;
+  for (unsigned i = 0; i < vector::kLanes; ++i) operands[i] = {lanes.a[i], lanes.b[i], lanes.c[i]};
+  const LaneResults results = operate_on_rtl(op, operands);
+  lanes.latency = results.latency;
+  arch::VectorWord word;
+  word.op = static_cast<std::uint32_t>(op);
+  for (unsigned i = 0; i < vector::kLanes; ++i) {
+    lanes.result[i] = results.values[i];
+    lanes.predicate |= static_cast<std::uint32_t>(word.compare() && results.values[i] != 0) << i;
+  }
+}
+
+// What a vector core has inside.
+void run_lanes_as_asked(VectorOpcode op, Lanes& lanes) {
+  const topo::Impl impl = implementation_of(VectorRig::recorded_node(), "lane ALU");
+  if (impl == topo::Impl::kModel) return run_lanes(op, lanes);
+  Lanes model = lanes;
+  run_lanes_on_rtl(op, lanes);
+  if (impl != topo::Impl::kLockstep) return;
+  run_lanes(op, model);
+  note_compared(2 * lanes.result.size() + 1);
+  for (unsigned i = 0; i < vector::kLanes; ++i)
+    if (model.result[i] != lanes.result[i] || ((model.predicate ^ lanes.predicate) >> i & 1) != 0 ||
+        model.latency != lanes.latency)
+      throw arch::UserError(
+          fmt::format(
+              "lock-step mismatch: {} of {:06x} {:06x} {:06x}: model {:06x} predicate {} after {} cycles, "
+              "RTL {:06x} predicate {} after {}",
+              arch::kVectorOpcodes[static_cast<unsigned>(op)].name, lanes.a[i], lanes.b[i], lanes.c[i],
+              model.result[i], model.predicate >> i & 1, model.latency, lanes.result[i],
+              lanes.predicate >> i & 1, lanes.latency),
+          arch::ExitStatus::kLockstepMismatch);
+}
+
 }  // namespace
 
 void check_lane(const json& row, Differences& differences) {
@@ -105,7 +146,7 @@ void check_lane(const json& row, Differences& differences) {
   lanes.a[0] = operand("a");
   lanes.b[0] = operand("b");
   lanes.c[0] = operand("c");
-  run_lanes(op, lanes);
+  run_lanes_as_asked(op, lanes);
   json got = {{"r", to_hex(lanes.result[0], kDigits)}, {"p", lanes.predicate & 1}};
   if (!row.contains("p")) got.erase("p");
   compare_fields(row, got, {"op", "a", "b", "c", "tag"}, {}, differences);
@@ -126,7 +167,7 @@ void check_vectors_valu(const json& row, Differences& differences) {
       lanes.b[i] = static_cast<std::uint32_t>(hex_value(one[1], "cases", kBits));
       lanes.c[i] = static_cast<std::uint32_t>(hex_value(one[2], "cases", kBits));
     }
-    run_lanes(op, lanes);
+    run_lanes_as_asked(op, lanes);
     latency = lanes.latency;
     for (std::size_t i = 0; i < count; ++i) {
       const json& one = cases[first + i];
@@ -139,6 +180,7 @@ void check_vectors_valu(const json& row, Differences& differences) {
 }
 
 void check_convert(const json& row, Differences& differences) {
+  note_no_twin("conversions here are a function of the formats library; no unit runs");
   const std::string& kind = text(member(row, "cvt"), "cvt");
   const json& in = member(row, "in");
   const auto value = [&](unsigned bits) { return static_cast<std::uint32_t>(hex_value(in, "in", bits)); };
@@ -166,6 +208,7 @@ void check_convert(const json& row, Differences& differences) {
 }
 
 void check_reduce(const json& row, Differences& differences) {
+  note_no_twin("reductions here run the lane array alone, which has no twin without its core");
   const std::string& name = text(member(row, "kind"), "kind");
   constexpr std::array<std::string_view, 6> kKinds{"SUM", "MAX", "MIN", "SUMSQ", "DOT", "EXPSUM"};
   const auto found = std::find(kKinds.begin(), kKinds.end(), name);

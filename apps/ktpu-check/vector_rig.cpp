@@ -3,8 +3,12 @@
 
 #include <algorithm>
 
+#include "apps/ktpu-check/implementations.h"
 #include "arch/encoding/payloads.h"
 #include "arch/encoding/vector_inst.h"
+#include "arch/error.h"
+#include "tlm/platform/model_params.h"
+#include "tlm/sim/lockstep.h"
 
 namespace ktpu::check {
 
@@ -79,19 +83,49 @@ class VectorRig::Neighbours final : public sim::Unit {
   std::uint64_t address_ = 0;
 };
 
-vector::VectorParams VectorRig::recorded_params() {
-  vector::VectorParams params;
-  params.at = kNode;
-  params.memory_port = kPort;
-  params.inst_depth = 32;
-  params.recv_depth = 64;
-  return params;
+topo::Node VectorRig::recorded_node() {
+  topo::VectorCore sizes;
+  sizes.inst_depth = 32;
+  sizes.recv_depth = 64;
+  topo::Node node;
+  node.at = kNode;
+  node.params = sizes;
+  return node;
 }
 
+namespace {
+
+// What a machine with nothing else would tell the node's constructor.
+template <typename F>
+auto in_empty_mesh(const topo::Node& node, sim::FlitPort links, F&& f) {
+  const topo::Mesh mesh;
+  return f(platform::EndpointContext{"vector", mesh, node, links, kPort});
+}
+
+std::unique_ptr<sim::Unit> recorded_core(sim::FlitPort links) {
+  const topo::Node node = VectorRig::recorded_node();
+  const topo::Impl impl = implementation_of(node, std::string(topo::kind_short(node.kind())));
+  return in_empty_mesh(node, links, all_units().endpoint(node.kind(), impl, "vector"));
+}
+
+}  // namespace
+
+vector::VectorParams VectorRig::recorded_params() {
+  return in_empty_mesh(recorded_node(), {}, platform::vector_params);
+}
+
+VectorRig::VectorRig() : VectorRig(recorded_params(), recorded_core) {}
+
 VectorRig::VectorRig(vector::VectorParams params)
+    : VectorRig(params, [&params](sim::FlitPort links) {
+        return std::make_unique<vector::VectorCore>("vector", params, links);
+      }) {}
+
+VectorRig::VectorRig(const vector::VectorParams& params, const MakeCore& make)
     : in_("vector.in", arch::kFlitBits),
       out_("vector.out", arch::kFlitBits),
-      core_(std::make_unique<vector::VectorCore>("vector", params, sim::FlitPort{&in_, &out_})),
+      params_(params),
+      core_(make({&in_, &out_})),
       neighbours_(std::make_unique<Neighbours>(*this)) {
   engine_.add(*core_);
   engine_.add(*neighbours_);
@@ -99,6 +133,13 @@ VectorRig::VectorRig(vector::VectorParams params)
   engine_.add(out_);
   engine_.elaborate();
 }
+
+vector::VectorCore& VectorRig::core() {
+  auto* model = dynamic_cast<vector::VectorCore*>(core_.get());
+  KTPU_CHECK(model != nullptr, "no model stands in the rig");
+  return *model;
+}
+
 VectorRig::~VectorRig() = default;
 
 void VectorRig::offer(Cycle from, const Flit& flit) { neighbours_->put(from, flit); }
@@ -110,8 +151,7 @@ void VectorRig::write_imem(unsigned first, std::span<const std::uint32_t> words)
     inst.addr = first++;
     inst.word = word;
     offer(now(),
-          arch::make_flit(arch::make_header(core_->params().at, kHost, FlitType::kCuInst, kSetupTxn, false),
-                          inst));
+          arch::make_flit(arch::make_header(params_.at, kHost, FlitType::kCuInst, kSetupTxn, false), inst));
   }
 }
 
@@ -121,8 +161,8 @@ void VectorRig::write_descriptor(unsigned descriptor, unsigned field, std::uint6
   inst.ad = descriptor;
   inst.fld = field;
   inst.value = value;
-  offer(now(), arch::make_flit(
-                   arch::make_header(core_->params().at, kHost, FlitType::kCuInst, kSetupTxn, false), inst));
+  offer(now(),
+        arch::make_flit(arch::make_header(params_.at, kHost, FlitType::kCuInst, kSetupTxn, false), inst));
 }
 
 bool VectorRig::settle(Cycle limit) {
@@ -143,10 +183,14 @@ VectorRig::Result VectorRig::run(unsigned pc, Cycle limit) {
   inst.addr = pc;
   const Cycle at = now() + kQuiet;
   const std::size_t seen = neighbours_->sent.size();
-  offer(at, arch::make_flit(arch::make_header(core_->params().at, kHost, FlitType::kCuInst, kRunTxn, false),
-                            inst));
+  offer(at, arch::make_flit(arch::make_header(params_.at, kHost, FlitType::kCuInst, kRunTxn, false), inst));
   Result result;
-  if (!settle(limit)) return result;
+  const bool rests = settle(limit);
+  if (const auto* pair = dynamic_cast<const sim::Lockstep*>(core_.get())) {
+    pair->require_compared();
+    note_compared(pair->compared_values());
+  }
+  if (!rests) return result;
   result.accepted = at;
   for (std::size_t i = seen; i < neighbours_->sent.size(); ++i) {
     const FlitEvent& event = neighbours_->sent[i];

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -12,15 +13,20 @@
 #include "apps/ktpu-check/logs.h"
 #include "tlm/sim/engine.h"
 #include "tlm/vector/vector_core.h"
+#include "topologies/description.h"
 
 namespace ktpu::check {
 
 class VectorRig {
  public:
+  // With the model.
   explicit VectorRig(vector::VectorParams params);
+  // With what --impl says of recorded_node().
+  VectorRig();
   ~VectorRig();
 
-  static vector::VectorParams recorded_params();  // the node of the recorded kernels
+  static topo::Node recorded_node();  // of the recorded kernels
+  static vector::VectorParams recorded_params();
 
   // Words of 256 bits by byte address / 32; absent ones read 0.
   std::map<std::uint64_t, vector::L1Word> memory;
@@ -30,7 +36,8 @@ class VectorRig {
   // Any flit for the node, from cycle `from` on.
   void offer(Cycle from, const arch::Flit& flit);
 
-  // Until nothing moves any more, or `limit` cycles more. Returns whether it came to rest.
+  // Until nothing moves any more, or `limit` cycles more. Returns whether it came to rest. Of a pair in
+  // lock-step, throws sim::LockstepError.
   bool settle(Cycle limit);
 
   struct Result {
@@ -43,16 +50,20 @@ class VectorRig {
   // A RUN accepted when the node has been idle for 200 cycles.
   Result run(unsigned pc, Cycle limit = 1'000'000);
 
-  vector::VectorCore& core() { return *core_; }
+  vector::VectorCore& core();                  // the model, which must stand there
   const std::vector<FlitEvent>& sent() const;  // by the node
   Cycle now() const { return engine_.now(); }
   sim::Engine& engine() { return engine_; }
 
  private:
   class Neighbours;
+  using MakeCore = std::function<std::unique_ptr<sim::Unit>(sim::FlitPort)>;
+  VectorRig(const vector::VectorParams& params, const MakeCore& make);
+
   sim::FlitLink in_, out_;
   sim::Engine engine_;
-  std::unique_ptr<vector::VectorCore> core_;
+  const vector::VectorParams params_;
+  std::unique_ptr<sim::Unit> core_;
   std::unique_ptr<Neighbours> neighbours_;
 };
 

@@ -27,7 +27,7 @@ vector::L1Word word_of(const json& value, const char* field) {
 }  // namespace
 
 void check_vector_program(const json& row, Differences& differences) {
-  VectorRig rig(VectorRig::recorded_params());
+  VectorRig rig;
   std::vector<std::uint32_t> imem;
   for (const json& word : member(row, "imem"))
     imem.push_back(static_cast<std::uint32_t>(hex_value(word, "imem", 32)));
