@@ -278,6 +278,7 @@ void MemoryWriter::agent() {
            constant(1, quirks_));
   body.add("  }};");
   body.add("  logic {}, {}, {};", net("engine_bus_write"), net("engine_bus_read"), net("agent_unused_quiet"));
+  body.add("  ktpu_agent_pkg::agent_events_t {};", net("agent_unused_events"));
   body.add("  logic [31:0] {};", net("engine_bus_offset"));
   body.add("  logic [63:0] {}, {}, {};", net("engine_bus_write_data"), net("engine_bus_read_data"),
            net("aux_stat"));
@@ -329,6 +330,7 @@ void MemoryWriter::agent() {
   instance.pin("out_data_o", net("agent_out_data"));
   instance.pin("out_valid_o", net("agent_out_valid"));
   instance.pin("out_taken_i", net("agent_out_taken"));
+  instance.pin("events_o", net("agent_unused_events"));
   instance.pin("quiet_o", net("agent_unused_quiet"));
   body.add(instance);
 }

@@ -209,6 +209,7 @@ void MeshWriter::vector(const topo::Node& node) {
   parts_.blocks.insert("vector");
   Lines& body = parts_.body;
   body.blank();
+  body.add("  ktpu_vector_pkg::vector_events_t {}_events;", unused);
   body.add("  logic {}_idle;", unused);
   body.blank();
   Instance instance("ktpu_vector", "u_" + name);
@@ -222,6 +223,7 @@ void MeshWriter::vector(const topo::Node& node) {
   const bool quirks = node.quirks == topo::Quirks::kReference;
   instance.pin("quirks_i", constant(kVectorQuirks, quirks ? (1U << kVectorQuirks) - 1 : 0));
   mesh_pins(instance, node);
+  instance.pin("events_o", unused + "_events");
   instance.pin("idle_o", unused + "_idle");
   body.add(instance);
 }
