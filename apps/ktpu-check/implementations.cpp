@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "apps/common/register_units.h"
+#include "tlm/sim/engine.h"
+#include "tlm/sim/lockstep.h"
 #include "topologies/names.h"
 
 namespace ktpu::check {
@@ -96,6 +98,13 @@ std::string RowUnits::text() const {
 
 void note_no_twin(std::string why) { books.why_none = std::move(why); }
 void note_compared(std::uint64_t values) { books.compared += values; }
+void note_compared(const sim::Engine& engine) {
+  for (const sim::Unit* unit : engine.units())
+    if (const auto* pair = dynamic_cast<const sim::Lockstep*>(unit)) {
+      pair->require_compared();
+      note_compared(pair->compared_values());
+    }
+}
 
 RowUnits take_row_units() { return std::exchange(books, {}); }
 

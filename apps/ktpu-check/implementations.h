@@ -38,6 +38,8 @@ struct RowUnits {
 // The row runs nothing that could be anything but what it is, because of `why`.
 void note_no_twin(std::string why);
 void note_compared(std::uint64_t values);
+// Of the pairs in lock-step on a clock, after a run. Throws UserError if one of them compared nothing.
+void note_compared(const sim::Engine& engine);
 // The books since the last call.
 RowUnits take_row_units();
 

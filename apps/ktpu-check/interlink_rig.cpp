@@ -184,6 +184,7 @@ void InterlinkRig::run(Cycle limit) {
   engine_.elaborate();
   while (engine_.now() < limit && engine_.next_wanted() != sim::kNever) engine_.run_until(engine_.now() + 1);
   engine_.step();  // shows what the last cycle changed
+  note_compared(engine_);
 }
 
 }  // namespace ktpu::check

@@ -5,7 +5,6 @@
 #include "apps/common/vector_probes.h"
 #include "apps/ktpu-check/implementations.h"
 #include "arch/error.h"
-#include "tlm/sim/lockstep.h"
 #include "tlm/traffic/node.h"
 #include "topologies/reader.h"
 
@@ -98,12 +97,7 @@ const platform::RunResult& Rig::run_unchecked(const platform::RunLimits& limits)
 }
 
 void Rig::count_compared() {
-  for (const sim::Timeline::Clock& clock : system_.timeline().clocks())
-    for (sim::Unit* unit : clock.engine->units())
-      if (const auto* pair = dynamic_cast<const sim::Lockstep*>(unit)) {
-        pair->require_compared();
-        note_compared(pair->compared_values());
-      }
+  for (const sim::Timeline::Clock& clock : system_.timeline().clocks()) note_compared(*clock.engine);
 }
 
 void Rig::run() {

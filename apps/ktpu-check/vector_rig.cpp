@@ -8,7 +8,6 @@
 #include "arch/encoding/vector_inst.h"
 #include "arch/error.h"
 #include "tlm/platform/model_params.h"
-#include "tlm/sim/lockstep.h"
 
 namespace ktpu::check {
 
@@ -186,10 +185,7 @@ VectorRig::Result VectorRig::run(unsigned pc, Cycle limit) {
   offer(at, arch::make_flit(arch::make_header(params_.at, kHost, FlitType::kCuInst, kRunTxn, false), inst));
   Result result;
   const bool rests = settle(limit);
-  if (const auto* pair = dynamic_cast<const sim::Lockstep*>(core_.get())) {
-    pair->require_compared();
-    note_compared(pair->compared_values());
-  }
+  note_compared(engine_);
   if (!rests) return result;
   result.accepted = at;
   for (std::size_t i = seen; i < neighbours_->sent.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/ktpu-check/check_file.h"
+#include "apps/ktpu-check/implementations.h"
 #include "apps/ktpu-check/kinds.h"
 #include "apps/ktpu-check/rows.h"
 #include "apps/ktpu-check/sha256.h"
@@ -182,6 +183,26 @@ TEST_F(CheckFile, BadFilesAndRowsAreReported) {
   EXPECT_TRUE(check_file(folder_ / "index.json", 1).ignored);
   EXPECT_TRUE(check_file(folder_ / "README.md", 1).ignored);
   EXPECT_TRUE(check_file(folder_ / "a.csv", 1).ignored);
+}
+
+// A row on which no twin ran must not pass for one.
+TEST_F(CheckFile, TellsWhatTheRowsRanOn) {
+  EXPECT_TRUE(run("rtl/noc.jsonl", kOneRouter.dump()).ran_on.empty());
+  set_implementations({"vector=rtl"});
+  const FileResult other = run("rtl/noc.jsonl", kOneRouter.dump());
+  EXPECT_EQ(other.ran_on, (std::map<std::string, std::size_t>{{"without RTL: model: router", 1}}));
+  EXPECT_EQ(other.with_twin, 0u);
+  EXPECT_EQ(unused_implementation(), "vector=rtl");
+  set_implementations({"router@1,1=rtl"});
+  const FileResult one = run("rtl/noc.jsonl", kOneRouter.dump());
+  EXPECT_EQ(one.ran_on, (std::map<std::string, std::size_t>{{"on rtl: router", 1}}));
+  EXPECT_EQ(one.with_twin, 1u);
+  EXPECT_EQ(unused_implementation(), "");
+  const FileResult speed = run("rtl/sim_speed.jsonl", R"({"design":"a","cycles_per_cpu_second":1})");
+  EXPECT_EQ(speed.with_twin, 0u);
+  EXPECT_EQ(speed.ran_on,
+            (std::map<std::string, std::size_t>{{"without RTL: nothing of them runs on a unit", 1}}));
+  set_implementations({});
 }
 
 TEST(Sha256, KnownDigest) {  // the empty message, FIPS 180-4
