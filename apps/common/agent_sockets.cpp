@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "arch/encoding/codes.h"
 #include "arch/error.h"
 #include "tlm/sim/lockstep.h"
 
@@ -45,6 +46,12 @@ void AgentOfTwin::drive(sim::Cycle) {
 
 bool AgentOfTwin::offer(sim::Cycle now, const arch::Flit& flit) {
   const bool taken = twin_.offer(now, flit);
+  const bool signal = flit.type() == arch::FlitType::kCuSignal;
+  signals_ += signal;
+  mailbox_received_ += taken && !signal;
+  if (signal && flit.bits(248, 8) == static_cast<std::uint64_t>(arch::SignalCode::kFault) &&
+      faults_.size() < orchestrator::kFaultsKept)
+    faults_.push_back({now, flit.src(), static_cast<std::uint32_t>(flit.bits(216, 32))});
   if (taken && probe_ != nullptr) probe_->received(now, flit);
   return taken;
 }
@@ -60,10 +67,18 @@ void AgentOfTwin::set_probe(orchestrator::AgentProbe* probe) {
 
 sim::Cycle AgentOfTwin::clock(sim::Cycle now, bool out_taken) {
   if (out_taken && probe_ != nullptr) probe_->sent(now, *out());
-  return twin_.clock(now, out_taken, beats_of(buses_));
+  const rtl::AgentTwin::Beats beats = beats_of(buses_);
+  for (const rtl::AgentBeat& beat : beats) writes_ += beat.write, reads_ += beat.read;
+  return twin_.clock(now, out_taken, beats);
 }
 
-void AgentOfTwin::visit(sim::Archive& archive) { archive.unreachable("state inside the RTL twin"); }
+void AgentOfTwin::visit(sim::Archive& archive) {
+  archive.unreachable("state inside the RTL twin");
+  archive.counter("signals", signals_, "flits", "CU_SIGNAL flits received");
+  archive.counter("mailbox_received", mailbox_received_, "flits", "Flits put into the receive mailbox");
+  archive.counter("writes", writes_, "writes", "Register writes");
+  archive.counter("reads", reads_, "reads", "Register reads");
+}
 
 std::vector<sim::Wait> AgentOfTwin::waits(sim::Cycle) const {
   const arch::Flit* flit = out();

@@ -28,6 +28,7 @@ class AgentOfTwin final : public memory::AgentClient, public orchestrator::Probe
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
   void set_probe(orchestrator::AgentProbe* probe) override;
+  const std::vector<orchestrator::SignalledFault>& faults() const override { return faults_; }
 
  private:
   class Aux final : public rtl::AuxSocket {
@@ -46,6 +47,8 @@ class AgentOfTwin final : public memory::AgentClient, public orchestrator::Probe
   std::vector<orchestrator::RegisterBus*> buses_;
   std::unique_ptr<Aux> aux_;
   orchestrator::AgentProbe* probe_ = nullptr;
+  std::vector<orchestrator::SignalledFault> faults_;
+  std::uint64_t signals_ = 0, mailbox_received_ = 0, writes_ = 0, reads_ = 0;
   rtl::AgentTwin twin_;
 };
 

@@ -18,7 +18,6 @@ constexpr std::uint32_t kStageEnd = 0x3400;  // 128 slots of 40 bytes (orchestra
 constexpr std::uint32_t kNodeStatusEnd = 0x2000;  // with the alias
 constexpr std::uint32_t kAuxOffset = 0xF8;        // in the AUX window; the low 3 bits are ignored
 constexpr std::uint32_t kMailboxDepth = 16;       // TX and RX (orchestrator.md section 3.4)
-constexpr std::size_t kFaultsKept = 64;
 
 }  // namespace
 
@@ -420,7 +419,7 @@ void ControlAgent::visit(sim::Archive& a) {
   a.kept("starved_since", starved_since_);
   a.kept_memory("read_q", read_q_.data(), read_q_.size());
   for (RegisterBus* bus : buses_) a.kept("read_data", bus->read_data);
-  a.kept_list("faults", faults_, [&](Fault& fault) {
+  a.kept_list("faults", faults_, [&](SignalledFault& fault) {
     a.kept("cycle", fault.cycle);
     a.kept("node", fault.node);
     a.kept("argument", fault.argument);

@@ -33,11 +33,20 @@ class AgentProbe {
   virtual void received(sim::Cycle /*now*/, const arch::Flit&) {}  // taken, signals included
 };
 
+// A FAULT signal that reached the control agent.
+struct SignalledFault {
+  sim::Cycle cycle;
+  arch::Coord node;
+  std::uint32_t argument;
+};
+inline constexpr std::size_t kFaultsKept = 64;
+
 // A control agent that tells, whatever it is made of. One probe; null: none.
 class ProbedAgent {
  public:
   virtual ~ProbedAgent() = default;
   virtual void set_probe(AgentProbe* probe) = 0;
+  virtual const std::vector<SignalledFault>& faults() const = 0;  // the first kFaultsKept
 };
 
 // Exclusive states of the dispatcher and of the output register behind the TX FIFO, by priority.
@@ -88,12 +97,7 @@ class ControlAgent final : public memory::AgentClient, public ProbedAgent, publi
   }
   const DispatchLedger& ledger() const { return ledger_; }
 
-  struct Fault {  // a FAULT signal seen at the agent
-    sim::Cycle cycle;
-    arch::Coord node;
-    std::uint32_t argument;
-  };
-  const std::vector<Fault>& faults() const { return faults_; }  // the first 64
+  const std::vector<SignalledFault>& faults() const override { return faults_; }
   const noc::EndpointMisuseLog& misuse() const override { return checks_.misuse(); }
   std::vector<noc::QuirkHits> quirk_hits() const override;  // O1
   // Elaboration: instructions a node's FIFO holds, for the check of credit.
@@ -150,7 +154,7 @@ class ControlAgent final : public memory::AgentClient, public ProbedAgent, publi
   arch::Flit flit_in_{};
 
   std::array<std::uint64_t, 2> read_q_{};  // read data registers, one a bus
-  std::vector<Fault> faults_;
+  std::vector<SignalledFault> faults_;
 
   sim::Attribution<DispatchCycle, kDispatchCycles> dispatch_cycles_;
   sim::Attribution<TxCycle, kTxCycles> tx_cycles_;

@@ -68,10 +68,11 @@ void of_endpoint(const noc::EndpointReports& reports, const std::string& where, 
 }
 
 void of_agent(const System& system, const MeshSystem& mesh, std::vector<Finding>& out) {
-  if (mesh.control_agent == nullptr) return;
-  of_endpoint(*mesh.control_agent, mesh.memory_unit->name() + ".agent", out);
+  if (mesh.agent() == nullptr) return;
+  if (mesh.control_agent != nullptr)
+    of_endpoint(*mesh.control_agent, mesh.memory_unit->name() + ".agent", out);
   const std::size_t begin = out.size();
-  for (const auto& fault : mesh.control_agent->faults()) {
+  for (const orchestrator::SignalledFault& fault : mesh.agent()->faults()) {
     std::string where = node_text(system, *mesh.description, fault.node);
     auto finding = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(begin), out.end(),
                                 [&](const Finding& f) { return f.where == where; });

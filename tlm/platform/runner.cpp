@@ -17,12 +17,6 @@ namespace {
 constexpr std::size_t kFindingLines = 8;  // findings told in a message
 constexpr sim::Cycle kChecksPerWatchdog = 16;
 
-// Null: the mesh has none, or one that tells nothing.
-orchestrator::ProbedAgent* agent_of(MeshSystem& mesh) {
-  if (mesh.control_agent != nullptr) return mesh.control_agent.get();
-  return dynamic_cast<orchestrator::ProbedAgent*>(mesh.agent_twin.get());
-}
-
 // The first findings that are notes, or those that are not.
 std::string finding_lines(const System& system, bool notes) {
   std::string text;
@@ -96,7 +90,7 @@ Runner::Runner(System& system, const arch::Program* program, const RunLimits& li
       monitor_(std::make_unique<Monitor>(result_)),
       activity_(system) {
   for (MeshSystem& mesh : system.meshes()) {
-    if (auto* agent = agent_of(mesh)) agent->set_probe(monitor_.get());
+    if (auto* agent = mesh.agent()) agent->set_probe(monitor_.get());
     if (mesh.has_memory()) mesh.set_memory_probe(monitor_.get());
   }
   next_check_ = system.timeline().now() + std::max<sim::Cycle>(1, limits_.watchdog / kChecksPerWatchdog);
@@ -130,7 +124,7 @@ Runner::Runner(System& system, const arch::Program* program, const RunLimits& li
 
 Runner::~Runner() {
   for (MeshSystem& mesh : system_.meshes()) {
-    if (auto* agent = agent_of(mesh)) agent->set_probe(nullptr);
+    if (auto* agent = mesh.agent()) agent->set_probe(nullptr);
     if (mesh.has_memory()) mesh.set_memory_probe(nullptr);
   }
   if (system_.host() != nullptr) system_.host()->set_script(nullptr);

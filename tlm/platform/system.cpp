@@ -13,6 +13,11 @@ sim::Unit* MeshSystem::endpoint_at(arch::Coord at) const {
   return nullptr;
 }
 
+orchestrator::ProbedAgent* MeshSystem::agent() const {
+  if (control_agent != nullptr) return control_agent.get();
+  return dynamic_cast<orchestrator::ProbedAgent*>(agent_twin.get());
+}
+
 void MeshSystem::set_memory_probe(memory::MemoryProbe* probe) {
   if (memory_stand != nullptr)
     memory_stand->set_probe(probe);

@@ -45,6 +45,7 @@ struct MeshSystem {
   std::vector<noc::StagingAdapter*> adapters;  // parallel to description->nodes; those without: null
 
   sim::Unit* endpoint_at(arch::Coord at) const;
+  orchestrator::ProbedAgent* agent() const;  // null: there is none, or one that tells nothing
   bool has_memory() const { return memory_agent != nullptr || memory_stand != nullptr; }
   // Of a mesh with memory.
   void set_memory_probe(memory::MemoryProbe* probe);
