@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,15 @@ struct Place {
 
 // Which implementation stands in a node's socket (design.md section 3).
 enum class Impl : std::uint8_t { kModel, kRtl, kLockstep, kPins };
+// A module from outside that stands there as `rtl` or `pins`, or beside the model in `lockstep`: its source,
+// or the plugin built from it (docs/rtl.md), and the name of the module. No file: what the product has
+// itself.
+struct UserModule {
+  std::string file;  // absolute
+  std::string top;
+  bool given() const { return !file.empty(); }
+  bool operator==(const UserModule&) const = default;
+};
 // `kReference`: as the real machine, defects included. `kNone`: as intended (quirks.md).
 enum class Quirks : std::uint8_t { kReference, kNone };
 // The router port an endpoint hangs on; the number is the router's port number (fabric.md section 6).
@@ -146,6 +156,7 @@ struct Node {
   Side side = Side::kLocal;  // which of that router's ports
   Params params;
   Impl impl = Impl::kModel;
+  UserModule module{};
   Quirks quirks = Quirks::kReference;
   std::optional<unsigned>
       port;  // index into Mesh::ports; present for kinds that use memory (uses_memory_port)
@@ -170,6 +181,7 @@ bool uses_memory_port(Kind kind);
 struct Router {
   Coord at;
   Impl impl = Impl::kModel;
+  UserModule module{};
   bool operator==(const Router&) const = default;
 };
 
@@ -306,10 +318,16 @@ std::string node_id(const Machine& machine, const Mesh& mesh, const Router& rout
 // Every node id, routers last within their mesh.
 std::vector<std::string> node_ids(const Machine& machine);
 
+// The module `top` of `file`, a path relative to the current folder; no `top`: the one named like the file.
+UserModule user_module(const std::filesystem::path& file, std::string top);
+// "FILE" or "FILE:TOP"; `shown`: the option, for the message of the UserError.
+UserModule parse_user_module(std::string_view text, const std::string& shown);
+
 // `--impl 'WHAT=IMPL'`. WHAT is a node id, or a pattern in which `*` stands for a kind of hardware (not
 // traffic or null) or a coordinate (`cluster@*`, `*@2,1`, `router`); without the `mN.` prefix it matches in
-// every mesh. IMPL is model, rtl, lockstep or pins. A mesh's control agent is `agent` and its command engine
-// `engine`, both at its first memory port. Throws UserError listing the valid node ids when nothing matches.
+// every mesh. IMPL is model, rtl, lockstep or pins; the last three may be followed by `:FILE` or `:FILE:TOP`,
+// a UserModule. A mesh's control agent is `agent` and its command engine `engine`, both at its first memory
+// port. Throws UserError listing the valid node ids when nothing matches.
 void apply_impl(Machine& machine, std::string_view spec);
 // The same, but answers whether anything matches.
 bool apply_impl_where_present(Machine& machine, std::string_view spec);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "arch/error.h"
 #include "topologies/description.h"
 #include "topologies/names.h"
@@ -32,32 +34,63 @@ bool matches(std::string_view pattern, unsigned mesh, std::string_view kind, Coo
 
 }  // namespace
 
+UserModule user_module(const std::filesystem::path& file, std::string top) {
+  if (top.empty()) top = file.stem().string();
+  return {std::filesystem::absolute(file).lexically_normal().string(), std::move(top)};
+}
+
+UserModule parse_user_module(std::string_view text, const std::string& shown) {
+  const std::size_t colon = text.find(':');
+  if (text.empty() || colon == 0)
+    throw arch::UserError::make("{}: which file? Write FILE or FILE:TOP there", shown);
+  return user_module(text.substr(0, colon),
+                     std::string(colon == std::string_view::npos ? "" : text.substr(colon + 1)));
+}
+
 bool apply_impl_where_present(Machine& machine, std::string_view spec) {
   const std::string shown = "--impl " + std::string(spec);
   const std::size_t equals = spec.find('=');
   if (equals == std::string_view::npos || equals == 0)
     throw arch::UserError::make("{}: write it as NODE=IMPL, for instance cluster@2,1=rtl", shown);
-  const std::string_view what = spec.substr(0, equals), word = spec.substr(equals + 1);
+  const std::string_view what = spec.substr(0, equals), value = spec.substr(equals + 1);
+  const std::size_t colon = value.find(':');
+  const std::string_view word = value.substr(0, colon);
   std::vector<std::string> words;
-  const Word<Impl>* impl = nullptr;
+  const Word<Impl>* found = nullptr;
   for (const auto& w : kImplWords) {
     words.emplace_back(w.word);
-    if (w.word == word) impl = &w;
+    if (w.word == word) found = &w;
   }
-  if (impl == nullptr)
+  if (found == nullptr)
     throw arch::UserError::make("{}: {} is not allowed; allowed: {}{}", shown, show_text(word), join(words),
                                 did_you_mean(word, words));
+  const Impl impl = found->value;
+  UserModule module;
+  if (colon != std::string_view::npos) {
+    if (impl == Impl::kModel)
+      throw arch::UserError::make("{}: a module of your own is rtl, lockstep or pins, not model", shown);
+    module = parse_user_module(value.substr(colon + 1), shown);
+  }
   bool any = false;
   for (Mesh& mesh : machine.meshes) {
     for (Node& node : mesh.nodes)
-      if (matches(what, mesh.id, kind_short(node.kind()), node.at)) node.impl = impl->value, any = true;
+      if (matches(what, mesh.id, kind_short(node.kind()), node.at))
+        node.impl = impl, node.module = module, any = true;
     for (Router& router : mesh.routers)
-      if (matches(what, mesh.id, kRouterShort, router.at)) router.impl = impl->value, any = true;
+      if (matches(what, mesh.id, kRouterShort, router.at))
+        router.impl = impl, router.module = module, any = true;
     if (!mesh.agent) continue;
     const Coord agent = mesh.ports.empty() ? Coord{} : mesh.ports.front();
-    if (matches(what, mesh.id, "agent", agent)) mesh.agent->impl = impl->value, any = true;
-    if (machine.host.kind == HostKind::kCommandEngine && matches(what, mesh.id, "engine", agent))
-      mesh.agent->engine_impl = impl->value, any = true;
+    const auto set_agent = [&](std::string_view kind, Impl& of) {
+      if (!matches(what, mesh.id, kind, agent)) return;
+      if (module.given())
+        throw arch::UserError::make(
+            "{}: a module of your own can stand for routers, clusters and vector cores, not for the {}",
+            shown, kind);
+      of = impl, any = true;
+    };
+    set_agent("agent", mesh.agent->impl);
+    if (machine.host.kind == HostKind::kCommandEngine) set_agent("engine", mesh.agent->engine_impl);
   }
   return any;
 }

@@ -8,6 +8,7 @@
 //   number(key, value&, lo, hi, unit, doc)    decimal number
 //   boolean(key, value&, doc)
 //   choice(key, value&, words, doc)           one of a closed set
+//   implementation(key, Impl&, UserModule&, doc)   a word, or a map {WORD: FILE, top: MODULE}
 //   integers(key, vector&, Range, doc)        list of whole numbers
 //   coordinate(key, optional<Coord>&, need, doc)   "x,y"
 //   section(key, struct&, doc)                a map, visited in turn; absent = as default-constructed
@@ -135,6 +136,7 @@ void visit(V& v, Crossing& p) {
 
 struct UnitCommon {
   Impl impl = Impl::kModel;
+  UserModule module{};
   Quirks quirks = Quirks::kReference;
   std::optional<unsigned> port;
   std::optional<Adapter> adapter;
@@ -144,8 +146,8 @@ struct UnitCommon {
 
 template <class V>
 void visit(V& v, UnitCommon& p) {
-  v.choice("impl", p.impl, kImplWords,
-           "which implementation stands here (design: model, RTL twin, both, own module)");
+  v.implementation("impl", p.impl, p.module,
+                   "which implementation stands here: model, RTL twin, both, or a module of your own");
   v.choice("quirks", p.quirks, kQuirksWords,
            "reference: defects of the real machine included; none: as intended");
   v.optional_integer("port", p.port, {0, kMaxPorts - 1, ""},
@@ -163,6 +165,7 @@ void visit(V& v, UnitCommon& p) {
 struct RouterKeys {
   RouterConfig config;
   Impl impl = Impl::kModel;
+  UserModule module{};
 };
 
 template <class V>
@@ -173,7 +176,7 @@ void visit(V& v, RouterKeys& p) {
             "write to readable, L_FIFO (fabric.md 1.2)");
   v.integer("fifo_extra", p.config.fifo_extra, {0, 64, "flits"},
             "capacity is D + this, FIFO_EXTRA (fabric.md 1.2)");
-  v.choice("impl", p.impl, kImplWords, "implementation of every router of this mesh");
+  v.implementation("impl", p.impl, p.module, "implementation of every router of this mesh");
 }
 
 // Of a block of the control plane, which is no node.

@@ -7,6 +7,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include "topologies/suggest.h"
 
@@ -148,6 +149,42 @@ const Doc* MapReader::take(const char* key, Need need) {
   if (entry->value.is_null() && entry->value.text.empty())
     fail_key(entry->value.mark, path(key), "the key has no value");
   return &entry->value;
+}
+
+void MapReader::implementation(const char* key, Impl& impl, UserModule& module, std::string_view doc) {
+  const DocEntry* entry = doc_.find(key);
+  if (!active_ || entry == nullptr || !entry->value.is_map()) {
+    const bool given = active_ && entry != nullptr;
+    choice(key, impl, kImplWords, doc);
+    if (given) module = {};
+    return;
+  }
+  const Doc& map = *take(key);
+  MapReader reader(map, path(key));
+  UserModule found;
+  for (const auto& w : kImplWords) {
+    if (w.value == Impl::kModel) continue;
+    const Doc* file = reader.take(w.word.data());
+    if (file == nullptr) continue;
+    if (found.given())
+      fail_key(file->mark, reader.path(w.word),
+               fmt::format("there is '{}' already; give one of rtl, lockstep and pins", impl_name(impl)));
+    impl = w.value;
+    // A file name stands for a file beside the text it is written in; on the command line, in the current
+    // folder.
+    const std::filesystem::path folder = file->mark.line == 0 || !file->mark.file
+                                             ? std::filesystem::path()
+                                             : std::filesystem::path(*file->mark.file).parent_path();
+    found = user_module(folder / parse_text(*file, reader.path(w.word)), {});
+  }
+  if (const Doc* top = reader.take("top")) {
+    found.top = parse_text(*top, reader.path("top"));
+    if (found.top.empty()) fail_key(top->mark, reader.path("top"), "the name of the module is empty");
+  }
+  reader.finish();
+  if (!found.given())
+    fail_key(map.mark, path(key), "which file? Write {rtl: FILE, top: MODULE}, or lockstep or pins for rtl");
+  module = found;
 }
 
 void MapReader::integers(const char* key, std::vector<std::uint32_t>& value, const Range& range,

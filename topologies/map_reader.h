@@ -67,6 +67,7 @@ class MapReader {
     if (!word.supported) fail_unsupported(doc->mark, path(key), word.word, supported);
     value = word.value;
   }
+  void implementation(const char* key, Impl& impl, UserModule& module, std::string_view doc);
   void integers(const char* key, std::vector<std::uint32_t>& value, const Range& range, std::string_view);
   void coordinate(const char* key, std::optional<Coord>& value, Need need, std::string_view) {
     // A value inherited from the unit counts.

@@ -30,11 +30,12 @@ struct MeshKeys {
 
 struct RouterOverride {
   Impl impl;
+  UserModule module{};
 };
 
 template <class V>
 void visit(V& v, RouterOverride& p) {
-  v.choice("impl", p.impl, kImplWords, "");
+  v.implementation("impl", p.impl, p.module, "");
 }
 
 class MeshBuilder {
@@ -52,7 +53,7 @@ class MeshBuilder {
     grid_ = read_grid(*keys_.grid, reader_.path("grid"));
     mesh_.hi = grid_.hi;
     mesh_.router = keys_.router.config;
-    for (Coord at : grid_.routers) mesh_.routers.push_back({at, keys_.router.impl});
+    for (Coord at : grid_.routers) mesh_.routers.push_back({at, keys_.router.impl, keys_.router.module});
     read_units();
     place_units();
     read_nodes();
@@ -140,11 +141,12 @@ class MeshBuilder {
       }
       for (Router& router : mesh_.routers) {
         if (local_id(kRouterShort, router.at) != entry.key) continue;
-        RouterOverride keys{router.impl};
+        RouterOverride keys{router.impl, router.module};
         MapReader reader(entry.value, node_path);
         visit(reader, keys);
         reader.finish();
         router.impl = keys.impl;
+        router.module = keys.module;
         found = true;
       }
       if (!found) {
@@ -245,6 +247,7 @@ class MeshBuilder {
 
   void finish_node(Node& node, const Unit& unit) {
     node.impl = unit.common.impl;
+    node.module = unit.common.module;
     node.quirks = unit.common.quirks;
     node.adapter = unit.common.adapter;
     node.clock = clock_index(unit.common.clock, unit.clock_mark, unit.path + ".clock");

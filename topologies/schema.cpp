@@ -54,6 +54,20 @@ class SchemaBuilder {
       if (w.supported) values.push_back(w.word);
     add(key, {{"enum", values}}, doc);
   }
+  void implementation(const char* key, Impl&, UserModule&, std::string_view doc) {
+    Json words = Json::array(), forms = Json::array();
+    for (const auto& w : kImplWords) words.push_back(w.word);
+    forms.push_back({{"enum", words}});
+    for (const auto& w : kImplWords) {
+      if (w.value == Impl::kModel) continue;
+      const Json text{{"type", "string"}};
+      forms.push_back({{"type", "object"},
+                       {"properties", {{w.word, text}, {"top", text}}},
+                       {"required", Json::array({w.word})},
+                       {"additionalProperties", false}});
+    }
+    add(key, {{"oneOf", forms}}, doc);
+  }
   void integers(const char* key, std::vector<std::uint32_t>&, const Range& range, std::string_view doc) {
     add(key, array_of({{"type", "integer"}, {"minimum", range.lo}, {"maximum", range.hi}}, 0, kMaxList), doc,
         range.unit);

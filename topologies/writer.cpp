@@ -22,6 +22,22 @@ std::string flow_map(const Pairs& pairs) {
   return "{" + text + "}";
 }
 
+// As YAML text.
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+std::string implementation_text(Impl impl, const UserModule& module) {
+  if (!module.given()) return std::string(impl_name(impl));
+  return flow_map(
+      Pairs{{std::string(impl_name(impl)), in_quotes(module.file)}, {"top", in_quotes(module.top)}});
+}
+
 // The visitor of keys.h that collects every key that has a meaning, with its value as YAML text.
 class PairWriter {
  public:
@@ -43,6 +59,9 @@ class PairWriter {
   template <typename E, std::size_t N>
   void choice(const char* key, E& value, const std::array<Word<E>, N>& words, std::string_view) {
     if (active_) add(key, std::string(word_of(words, value)));
+  }
+  void implementation(const char* key, Impl& impl, UserModule& module, std::string_view) {
+    if (active_) add(key, implementation_text(impl, module));
   }
   void integers(const char* key, std::vector<std::uint32_t>& value, const Range&, std::string_view) {
     if (active_) add(key, fmt::format("[{}]", fmt::join(value, ", ")));
@@ -115,6 +134,7 @@ Pairs unit_pairs(const Machine& machine, const Node& node) {
       if (key == "busy") value = flow_map(pairs_of(traffic->busy));
   UnitCommon common;
   common.impl = node.impl;
+  common.module = node.module;
   common.quirks = node.quirks;
   common.adapter = node.adapter;
   common.clock = machine.clocks.empty() ? "" : machine.clocks[node.clock].name;
@@ -136,9 +156,11 @@ class MeshWriter {
   void write() {
     line("  - id: {}", mesh_.id);
     write_grid();
-    RouterKeys router{mesh_.router, mesh_.routers.empty() ? Impl::kModel : mesh_.routers[0].impl};
+    RouterKeys router;
+    router.config = mesh_.router;
+    if (!mesh_.routers.empty()) router.impl = mesh_.routers[0].impl, router.module = mesh_.routers[0].module;
     line("    router: {}", flow_map(pairs_of(router)));
-    write_units(router.impl);
+    write_units(router);
     if (mesh_.agent) line("    agent: {}", flow_map(agent_pairs(*mesh_.agent)));
     if (mesh_.dram) write_dram();
     if (!mesh_.ports.empty()) {
@@ -183,7 +205,7 @@ class MeshWriter {
   }
 
   // Units as their first node has them; what other nodes of the symbol have differently goes to `nodes`.
-  void write_units(Impl router_impl) {
+  void write_units(const RouterKeys& all) {
     std::map<std::string, Pairs> units;
     std::vector<std::pair<std::string, Pairs>> nodes;
     for (const Node& node : mesh_.nodes) {
@@ -198,9 +220,9 @@ class MeshWriter {
         nodes.emplace_back(fmt::format("{}@{},{}", kind_short(node.kind()), node.at.x, node.at.y), own);
     }
     for (const Router& router : mesh_.routers)
-      if (router.impl != router_impl)
+      if (router.impl != all.impl || router.module != all.module)
         nodes.emplace_back(fmt::format("{}@{},{}", kRouterShort, router.at.x, router.at.y),
-                           Pairs{{"impl", std::string(impl_name(router.impl))}});
+                           Pairs{{"impl", implementation_text(router.impl, router.module)}});
     line("    units:");
     for (const auto& [symbol, pairs] : units) line("      {}: {}", symbol, flow_map(pairs));
     if (nodes.empty()) return;
@@ -262,9 +284,10 @@ std::uint64_t program_fingerprint(const Machine& machine) {
   plain.host = Host{};
   for (Mesh& mesh : plain.meshes) {
     mesh.router = RouterConfig{};
-    for (Router& router : mesh.routers) router.impl = Impl::kModel;
+    for (Router& router : mesh.routers) router.impl = Impl::kModel, router.module = {};
     for (Node& node : mesh.nodes)
-      node.impl = Impl::kModel, node.quirks = Quirks::kReference, node.clock = 0, node.crossing.reset();
+      node.impl = Impl::kModel, node.module = {}, node.quirks = Quirks::kReference, node.clock = 0,
+      node.crossing.reset();
     if (mesh.agent) {
       mesh.agent->reads_in_flight = 1;
       mesh.agent->impl = mesh.agent->engine_impl = Impl::kModel;

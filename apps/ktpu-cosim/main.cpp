@@ -13,6 +13,25 @@ int report(ExitStatus status, const std::string& text) {
   return static_cast<int>(status);
 }
 
+// `--module FILE[:TOP]`: that module stands beside the model of `block`.
+void use_module(ktpu::platform::Registry& registry, const std::string& block, const std::string& text) {
+  namespace topo = ktpu::topo;
+  const topo::UserModule module = topo::parse_user_module(text, "--module " + text);
+  const auto endpoint = [&](topo::Kind kind) {
+    registry.add_endpoint(kind, topo::Impl::kLockstep,
+                          registry.endpoint(kind, topo::Impl::kLockstep, block, module));
+  };
+  if (block == "router")
+    registry.add_router(topo::Impl::kLockstep, registry.router(topo::Impl::kLockstep, block, module));
+  else if (block == "cluster")
+    endpoint(topo::Kind::kMatmulCluster);
+  else if (block == "vector")
+    endpoint(topo::Kind::kVectorCore);
+  else
+    throw ktpu::arch::UserError::make(
+        "--module {}: a module of your own can stand for router, cluster or vector, not for {}", text, block);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -35,6 +54,10 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false)
       ->needs(topology);
   block->excludes(topology);
+  std::string module;
+  app.add_option("--module", module, "A module of your own as the block's twin (docs/rtl.md)")
+      ->type_name("FILE[:TOP]")
+      ->needs(block);
   app.add_option("-n,--cycles", campaign.cycles, "In all")
       ->check(CLI::Range(1ull, 1'000'000'000'000ull))
       ->capture_default_str();
@@ -67,6 +90,7 @@ int main(int argc, char** argv) {
     }
     if (campaign.block.empty())
       throw ktpu::arch::UserError("give a block or a --topology; --help says which");
+    if (!module.empty()) use_module(registry, campaign.block, module);
     return static_cast<int>(run_campaign(campaign, registry));
   } catch (const ktpu::arch::UserError& error) {
     return report(error.status(), error.what());

@@ -39,6 +39,8 @@ int sc_main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return report(ExitStatus::kUserError,
                   "out of memory: the machine or the program is too large for this computer");
+  } catch (const sc_core::sc_report& error) {  // by a module of the user's
+    return report(ExitStatus::kUnitFault, error.what());
   } catch (const std::exception& error) {
     return report(
         ExitStatus::kInternal,

@@ -442,6 +442,7 @@ ExitStatus run_session(const Options& options) {
   Progress progress(runner);
   simulation.set_heartbeat([&](sim::Cycle now) { progress.beat(now); });
   sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);  // "stopped by user"
+  sc_core::sc_report_handler::set_actions(sc_core::SC_FATAL, sc_core::SC_THROW);      // of a user's module
   try {
     sc_core::sc_start();
     if (simulation.failure()) std::rethrow_exception(simulation.failure());

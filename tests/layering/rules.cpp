@@ -27,9 +27,12 @@ const std::map<std::string, std::set<std::string>>& allowed_edges() {
       {"tlm/pe", {"arch", "tlm/sim", "tlm/noc"}},
       {"tlm/controller", {"arch", "tlm/sim", "tlm/noc"}},
       {"tlm/traffic", {"arch", "tlm/sim"}},
+      // What brings a module from outside into a machine, and a SystemC module's pins.
+      {"tlm/plugin", {"arch", "tlm/sim", "tlm/noc", "tlm/cluster", "tlm/vector"}},
+      {"tlm/pins", {"arch", "tlm/sim", "tlm/noc", "tlm/plugin"}},
       {"tlm/platform",
-       {"arch", "tlm/sim", "tlm/observe", "tlm/noc", "tlm/memory", "tlm/orchestrator", "tlm/cluster",
-        "tlm/vector", "tlm/pe", "tlm/controller", "tlm/traffic", "topologies/description.h",
+       {"arch", "tlm/sim", "tlm/pins", "tlm/observe", "tlm/noc", "tlm/memory", "tlm/orchestrator",
+        "tlm/cluster", "tlm/vector", "tlm/pe", "tlm/controller", "tlm/traffic", "topologies/description.h",
         "topologies/needs.h", "topologies/writer.h"}},
       {"rtl_models", {"arch", "tlm/sim", "topologies/description.h"}},
       // A level knows only the machine contract and the arithmetic all levels share (compiler/base); a
@@ -97,7 +100,7 @@ const std::vector<Foreign>& foreign_headers() {
          return h == "systemc" || h == "systemc.h" || h == "tlm" || h == "tlm.h" ||
                 h.starts_with("tlm_utils/") || h.starts_with("sysc/");
        },
-       {"tlm/platform", "apps", "tests", "bench", "examples"}},
+       {"tlm/pins", "tlm/platform", "apps", "tests", "bench", "examples"}},
       {"a YAML header", [](std::string_view h) { return h.starts_with("yaml-cpp/"); }, {"topologies"}},
       {"a Verilated header", is_verilated, {"rtl_models"}},
   };
@@ -218,6 +221,10 @@ Violations check_include_paths(const SourceTree& tree) {
   Violations found;
   each_include(tree, [&](const std::string& path, const Include& include) {
     if (!include.quoted || is_generated(include.name) || tree.contains(include.name)) return;
+    // An example in a folder of its own is another project.
+    const std::string folder = folder_of(path);
+    if (folder.starts_with("examples/") && folder != "examples/" && tree.contains(folder + include.name))
+      return;
     found.push_back(at(path, include.line) + "\"" + include.name +
                     "\" is no path from the root of the repository");
   });

@@ -10,6 +10,11 @@ namespace {
 [[noreturn]] void refuse(const std::string& node, std::string_view kind, topo::Impl impl) {
   if (impl == topo::Impl::kModel)
     throw arch::UserError::make("{}: nodes of kind \"{}\" are not supported by this version", node, kind);
+  if (impl == topo::Impl::kPins)
+    throw arch::UserError::make(
+        "{}: impl pins needs a SystemC module to stand there: write impl: {{pins: FILE, top: CLASS}}, FILE "
+        "being its source or the plugin built from it",
+        node);
   throw arch::UserError::make(
       "{}: no \"{}\" implementation of \"{}\" is built in. RTL twins need the build option KTPU_RTL=ON (and "
       "a "
@@ -19,13 +24,23 @@ namespace {
 
 }  // namespace
 
-const RouterFactory& Registry::router(topo::Impl impl, const std::string& node) const {
+UserModules& Registry::user_modules(const std::string& node) const {
+  if (user_modules_ == nullptr)
+    throw arch::UserError::make("{}: this program cannot load modules of your own; ktpu-sim can", node);
+  return *user_modules_;
+}
+
+RouterFactory Registry::router(topo::Impl impl, const std::string& node,
+                               const topo::UserModule& module) const {
+  if (module.given()) return user_modules(node).router(module, impl, node);
   const auto it = routers_.find(impl);
   if (it == routers_.end()) refuse(node, "router", impl);
   return it->second;
 }
 
-const EndpointFactory& Registry::endpoint(topo::Kind kind, topo::Impl impl, const std::string& node) const {
+EndpointFactory Registry::endpoint(topo::Kind kind, topo::Impl impl, const std::string& node,
+                                   const topo::UserModule& module) const {
+  if (module.given()) return user_modules(node).endpoint(module, kind, impl, node);
   const auto it = endpoints_.find({kind, impl});
   if (it == endpoints_.end()) refuse(node, topo::kind_name(kind), impl);
   return it->second;

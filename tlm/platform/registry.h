@@ -59,8 +59,19 @@ struct CommandEngineUnit {
 };
 using CommandEngineFactory = std::function<CommandEngineUnit(const CommandEngineContext&)>;
 
+// Where the factories of modules from outside come from (topo::UserModule). `impl` is rtl, pins or lockstep.
+class UserModules {
+ public:
+  virtual ~UserModules() = default;
+  // Throw UserError naming the node: no such module, or it is no router (no such endpoint).
+  virtual RouterFactory router(const topo::UserModule& module, topo::Impl impl, const std::string& node) = 0;
+  virtual EndpointFactory endpoint(const topo::UserModule& module, topo::Kind kind, topo::Impl impl,
+                                   const std::string& node) = 0;
+};
+
 class Registry {
  public:
+  void set_user_modules(std::shared_ptr<UserModules> modules) { user_modules_ = std::move(modules); }
   void add_router(topo::Impl impl, RouterFactory factory) { routers_[impl] = std::move(factory); }
   void add_endpoint(topo::Kind kind, topo::Impl impl, EndpointFactory factory) {
     endpoints_[{kind, impl}] = std::move(factory);
@@ -76,14 +87,18 @@ class Registry {
   bool bank_model_routers() const { return bank_; }
   // All throw UserError naming the node when nothing is registered (a twin that is not built in, a kind this
   // version cannot run).
-  const RouterFactory& router(topo::Impl impl, const std::string& node) const;
-  const EndpointFactory& endpoint(topo::Kind kind, topo::Impl impl, const std::string& node) const;
+  RouterFactory router(topo::Impl impl, const std::string& node, const topo::UserModule& module = {}) const;
+  EndpointFactory endpoint(topo::Kind kind, topo::Impl impl, const std::string& node,
+                           const topo::UserModule& module = {}) const;
   const MemoryFactory& memory(topo::Impl impl, const std::string& node) const;
   const AgentFactory& agent(topo::Impl impl, const std::string& node) const;
   const CommandEngineFactory& command_engine(topo::Impl impl, const std::string& node) const;
 
  private:
+  UserModules& user_modules(const std::string& node) const;
+
   bool bank_ = true;
+  std::shared_ptr<UserModules> user_modules_;
   std::map<topo::Impl, RouterFactory> routers_;
   std::map<topo::Impl, MemoryFactory> memories_;
   std::map<topo::Impl, AgentFactory> agents_;

@@ -9,6 +9,7 @@
 #include "arch/encoding/address_map.h"
 #include "arch/error.h"
 #include "tlm/orchestrator/window_bursts.h"
+#include "tlm/pins/pin_level.h"
 
 namespace ktpu::platform {
 
@@ -17,11 +18,13 @@ namespace {
 constexpr unsigned kRegisterBytes = 8;
 constexpr unsigned kYields = 64;  // delta cycles of one time left to others, who may never come to rest
 
-std::string module_name(std::string_view unit) {  // SystemC wants no dots or @ in a name
-  std::string name(unit);
-  for (char& c : name)
-    if (c == '.' || c == '@' || c == ',') c = '_';
-  return name;
+// Whether a part of `unit` has pins; each is told the period.
+bool tell_pins(sim::Unit& unit, const sc_core::sc_time& period) {
+  auto* const pins = dynamic_cast<pins::PinLevel*>(&unit);
+  if (pins != nullptr) pins->set_period(period);
+  bool any = pins != nullptr;
+  for (sim::Unit* part : unit.parts()) any = tell_pins(*part, period) || any;
+  return any;
 }
 
 }  // namespace
@@ -46,8 +49,18 @@ Simulation::Simulation(const sc_core::sc_module_name& name, System& system, Runn
   period_ =
       sc_core::sc_time(std::max(1.0, std::floor(1e6 / system.machine().clocks.front().mhz)), sc_core::SC_PS);
   for (const sim::Timeline::Clock& clock : system.timeline().clocks())
-    for (sim::Unit* unit : clock.engine->units())
-      shells_.push_back(std::make_unique<Shell>(module_name(unit->name()).c_str(), *unit));
+    for (sim::Unit* unit : clock.engine->units()) {
+      shells_.push_back(std::make_unique<Shell>(pins::module_name(unit->name()).c_str(), *unit));
+      if (!tell_pins(*unit, period_)) continue;
+      if (clock.engine != &system.engine())
+        throw arch::UserError::make(
+            "{}: a SystemC module runs at the clock 'fabric', and this node has the clock '{}'. Leave "
+            "`clock` "
+            "out there, or choose another impl",
+            unit->name(), clock.name);
+      // The modules' reset; their clocks have something to do in every cycle, so that horizon() ends there.
+      origin_ = period_ * static_cast<double>(pins::kResetCycles);
+    }
   host_socket.register_b_transport(this, &Simulation::host_transport);
   host_socket.register_transport_dbg(this, &Simulation::host_debug);
   memory_socket.register_b_transport(this, &Simulation::memory_transport);
@@ -62,7 +75,7 @@ Simulation::~Simulation() = default;
 
 void Simulation::add(TlmDram& dram) {
   drams_.push_back(&dram);
-  dram.connect([this](sim::Cycle cycle) { return period_ * static_cast<double>(cycle); },
+  dram.connect([this](sim::Cycle cycle) { return time_of(cycle); },
                [this] { activity_.notify(sc_core::SC_ZERO_TIME); });
 }
 
@@ -71,8 +84,13 @@ bool Simulation::host_is_outside() const {
          !system_.host()->done();
 }
 
+sc_core::sc_time Simulation::time_of(sim::Cycle cycle) const {
+  return origin_ + period_ * static_cast<double>(cycle);
+}
+
 sim::Cycle Simulation::cycle_of_now() const {
-  return static_cast<sim::Cycle>(sc_core::sc_time_stamp() / period_);
+  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  return now < origin_ ? 0 : static_cast<sim::Cycle>((now - origin_) / period_);
 }
 
 // Address bits [42:40] name a mesh: its id + 1, or 0 for the first one.
@@ -117,8 +135,9 @@ void Simulation::catch_up() {
 // in which a unit wants to run.
 void Simulation::tick() {
   sim::Timeline& timeline = system_.timeline();
-  if (!std::exchange(started_, true) && timeline.now() > 0) {  // a restored run starts where it was saved
-    next_trigger(period_ * static_cast<double>(timeline.now()));
+  // A restored run starts where it was saved; a module with pins is reset before cycle 0.
+  if (!std::exchange(started_, true) && time_of(timeline.now()) > sc_core::sc_time_stamp()) {
+    next_trigger(time_of(timeline.now()) - sc_core::sc_time_stamp());
     return;
   }
   try {
@@ -149,7 +168,7 @@ void Simulation::tick() {
     }
     sim::Cycle next = timeline.next_event();
     if (next == sim::kNever) next = timeline.now() + quantum_;
-    const sc_core::sc_time at = period_ * static_cast<double>(next);
+    const sc_core::sc_time at = time_of(next);
     next_trigger(std::max(sc_core::SC_ZERO_TIME, at - sc_core::sc_time_stamp()), activity_);
   } catch (...) {
     failure_ = std::current_exception();
@@ -190,8 +209,7 @@ void Simulation::host_access(ExternalScript::Access access, sc_core::sc_time& de
   sc_core::sc_event finished;
   access.done = [this, &finished, done = std::move(access.done)](sim::Cycle next, std::uint64_t value) {
     if (done) done(next, value);
-    finished.notify(
-        std::max(sc_core::SC_ZERO_TIME, period_ * static_cast<double>(next) - sc_core::sc_time_stamp()));
+    finished.notify(std::max(sc_core::SC_ZERO_TIME, time_of(next) - sc_core::sc_time_stamp()));
   };
   catch_up();
   external_.push(*system_.host(), std::move(access));

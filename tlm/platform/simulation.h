@@ -56,6 +56,7 @@ class Simulation final : public sc_core::sc_module {
   void tick();
   bool host_is_outside() const;
   sim::Cycle cycle_of_now() const;
+  sc_core::sc_time time_of(sim::Cycle cycle) const;  // its beginning
   // Whether something else may still run at the present time, so that the cycle of now has to wait for it.
   bool lets_others_run_first();
   sim::Cycle horizon(sim::Cycle here) const;
@@ -70,6 +71,7 @@ class Simulation final : public sc_core::sc_module {
   System& system_;
   Runner& runner_;
   sc_core::sc_time period_;
+  sc_core::sc_time origin_ = sc_core::SC_ZERO_TIME;  // when cycle 0 begins
   sim::Cycle quantum_ = 4096;
   bool started_ = false;
   std::function<void(sim::Cycle)> heartbeat_;

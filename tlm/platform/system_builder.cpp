@@ -37,6 +37,11 @@ topo::Impl memory_impl(const topo::Machine& machine, const topo::Mesh& mesh) {
   const topo::Node* first = nullptr;
   for (const topo::Node& node : mesh.nodes) {
     if (node.kind() != topo::Kind::kMemoryPort) continue;
+    if (node.module.given())
+      throw arch::UserError::make(
+          "{}: {} cannot stand for a memory port: modules of your own can be routers, clusters, vector cores "
+          "and, at pin level, traffic nodes",
+          topo::node_id(machine, mesh, node), node.module.file);
     if (first == nullptr) first = &node;
     if (node.impl != first->impl)
       throw arch::UserError::make(
@@ -150,8 +155,8 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
       banked = true;
       out.routers.push_back(add(bank->add(id, params, ports)));
     } else {
-      out.routers.push_back(
-          add(registry_.router(router.impl, id)(id, params, ports), topo::impl_name(router.impl)));
+      out.routers.push_back(add(registry_.router(router.impl, id, router.module)(id, params, ports),
+                                topo::impl_name(router.impl)));
     }
   }
   if (banked) {
@@ -178,9 +183,9 @@ void SystemBuilder::build_mesh(const topo::Mesh& mesh, MeshSystem& out) {
       if (const auto* core = node.get<topo::VectorCore>())
         out.control_agent->set_inst_depth(node.at, core->inst_depth);
     }
-    out.endpoints[n] =
-        add(registry_.endpoint(node.kind(), node.impl, id)({id, mesh, node, unit_ports[n], memory_port}),
-            topo::impl_name(node.impl), node.clock);
+    out.endpoints[n] = add(registry_.endpoint(node.kind(), node.impl, id,
+                                              node.module)({id, mesh, node, unit_ports[n], memory_port}),
+                           topo::impl_name(node.impl), node.clock);
     if (auto* unit = sim::model_as<noc::EndpointReports>(out.endpoints[n]);
         unit != nullptr && out.memory_agent != nullptr)
       unit->set_write_observer(&out.memory_agent->landing());

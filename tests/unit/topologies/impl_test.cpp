@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // --impl and node ids (design.md section 3).
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
 #include "tests/unit/topologies/helpers.h"
+#include "topologies/writer.h"
 
 namespace ktpu::topo::testing {
 namespace {
@@ -64,6 +69,61 @@ TEST(Impl, OfAgentAndEngineInYaml) {
   expect_error(
       with(kGood, "commands: 128}", "control_agent: {impl: @@verilog}}"),
       "meshes.0.agent.control_agent.impl: 'verilog' is not allowed; allowed: model, rtl, lockstep, pins");
+}
+
+TEST(Impl, ModulesFromOutside) {
+  Machine m = read_string(kGood);
+  const std::string here = std::filesystem::current_path().string();
+  apply_impl(m, "router=rtl:sub/../my_router.sv:other_router");
+  apply_impl(m, "router@1,1=lockstep:/abs/my_router.so");
+  apply_impl(m, "traffic=pins:gun.so");
+  EXPECT_EQ(m.meshes[0].router_at({2, 1})->module, (UserModule{here + "/my_router.sv", "other_router"}));
+  EXPECT_EQ(m.meshes[0].router_at({1, 1})->module, (UserModule{"/abs/my_router.so", "my_router"}));
+  EXPECT_EQ(m.meshes[0].router_at({1, 1})->impl, Impl::kLockstep);
+  EXPECT_EQ(m.meshes[0].node_at({3, 2})->module.top, "gun");
+  EXPECT_EQ(count(m, Impl::kPins), 1u);
+  EXPECT_EQ(read_string(print_resolved(m)), m);
+  EXPECT_NE(fingerprint(m), fingerprint(read_string(kGood)));
+  EXPECT_EQ(program_fingerprint(m), program_fingerprint(read_string(kGood)));
+  apply_impl(m, "*=rtl");
+  EXPECT_FALSE(m.meshes[0].router_at({2, 1})->module.given());
+}
+
+// A file stands beside the topology that names it.
+TEST(Impl, ModulesInTheFile) {
+  const std::string text =
+      with(kGood, "router: {", "router: {impl: {lockstep: rtl/my_router.sv, top: my_top}, ");
+  const Machine m = read_string(text, "/some/where/machine.yaml");
+  EXPECT_EQ(m.meshes[0].routers[0].module, (UserModule{"/some/where/rtl/my_router.sv", "my_top"}));
+  EXPECT_EQ(m.meshes[0].routers[3].impl, Impl::kLockstep);
+  // On the command line, in the current folder; a later word takes the module away.
+  const Machine set = read_string(kGood, "/some/where/machine.yaml", {"meshes.0.router.impl={pins: a/b.so}"});
+  EXPECT_EQ(set.meshes[0].routers[0].module,
+            (UserModule{std::filesystem::current_path().string() + "/a/b.so", "b"}));
+  const Machine word = read_string(text, "/some/where/machine.yaml", {"meshes.0.router.impl=rtl"});
+  EXPECT_FALSE(word.meshes[0].routers[0].module.given());
+}
+
+TEST(Impl, ModuleErrors) {
+  Machine m = read_string(kGood);
+  EXPECT_EQ(impl_error(m, "router=model:a.sv"),
+            "--impl router=model:a.sv: a module of your own is rtl, lockstep or pins, not model");
+  EXPECT_EQ(impl_error(m, "router=rtl::top"), "--impl router=rtl::top: which file? Write FILE or FILE:TOP there");
+  EXPECT_EQ(
+      impl_error(m, "agent=rtl:a.sv"),
+      "--impl agent=rtl:a.sv: a module of your own can stand for routers, clusters and vector cores, not "
+      "for the agent");
+  const auto error = [](const std::string& impl) {
+    return error_of(with(kGood, "router: {", "router: {impl: " + impl + ", "));
+  };
+  EXPECT_THAT(error("{rtl: a.sv, pins: b.so}"),
+              ::testing::HasSubstr(
+                  "meshes.0.router.impl.pins: there is 'rtl' already; give one of rtl, lockstep and pins"));
+  EXPECT_THAT(error("{top: a}"),
+              ::testing::HasSubstr("meshes.0.router.impl: which file? Write {rtl: FILE, top: MODULE}"));
+  EXPECT_THAT(error("{rtl: a.sv, tpo: x}"), ::testing::HasSubstr("unknown key 'tpo'; did you mean 'top'?"));
+  EXPECT_THAT(error("{rtl: a.sv, top: ''}"), ::testing::HasSubstr("the name of the module is empty"));
+  EXPECT_THAT(error("rlt"), ::testing::HasSubstr("did you mean 'rtl'?"));
 }
 
 TEST(Impl, Errors) {
