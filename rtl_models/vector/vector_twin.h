@@ -58,6 +58,8 @@ class VectorTwinOf final : public sim::Unit {
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
+  std::uint64_t progress() const override { return executed_; }
+
   // Called in every cycle in which something happened; empty: nobody.
   void observe(VectorObserver observer) { observer_ = std::move(observer); }
 
@@ -67,6 +69,7 @@ class VectorTwinOf final : public sim::Unit {
  private:
   VectorPlace place_;
   VectorObserver observer_;
+  std::uint64_t executed_ = 0;  // words of kernels
   sim::FlitPort links_;
   std::unique_ptr<Twin<V>> twin_;
 };

@@ -86,10 +86,9 @@ void VectorTwinOf<V>::drive(sim::Cycle) {
 template <class V>
 sim::Cycle VectorTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
-  if (observer_) {
-    const VectorEvents events = detail::vector_events(pins.events_o);
-    if (events.start || events.execute || events.done) observer_(now, events);
-  }
+  const VectorEvents events = detail::vector_events(pins.events_o);
+  executed_ += events.execute;
+  if (observer_ && (events.start || events.execute || events.done)) observer_(now, events);
   pins.in_valid_i = links_.in->valid();
   if (links_.in->valid())
     std::memcpy(&pins.in_data_i[0], links_.in->data().w.data(), detail::kVectorFlitBytes);

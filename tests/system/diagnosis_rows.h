@@ -69,6 +69,11 @@ inline std::string job(const std::string& instructions, unsigned count, const st
 inline const std::string kWorks =
     "fill a n=4 from=0x0\nfill b n=4 from=0x1000\ngemm gm=2 gn=2 nk=2\ndrain n=4 to=0x4000 last";
 
+// On mesh8: a loop of some 20000 cycles on a vector core, in which no flit moves.
+inline const std::string kLongKernel =
+    "unit vector_core (3,1)\nbaseline (3,1)\nstage 0 {\nkernel {\n go:\n VSETI S0, int 5000\n VLOOP S0, end\n"
+    " VMOV v0, v1\n end:\n VHALT\n}\nrun go last\n}\ncredit 6\nkick (3,1) slots=0..5\nawait (3,1) 6\n";
+
 struct Row {
   const char* name;  // of the test
   const char* cause;

@@ -81,11 +81,7 @@ TEST(Diagnosis, AKernelWithoutHalt) {
 }
 // One that ends late is let go on.
 TEST(Diagnosis, ALongKernelIsNoHang) {
-  const RunResult r = run_text(
-      "unit vector_core (3,1)\nbaseline (3,1)\nstage 0 {\nkernel {\n go:\n VSETI S0, int 5000\n VLOOP S0, "
-      "end\n"
-      " VMOV v0, v1\n end:\n VHALT\n}\nrun go last\n}\ncredit 6\nkick (3,1) slots=0..5\nawait (3,1) 6\n",
-      {}, "mesh8");
+  const RunResult r = run_text(kLongKernel, {}, "mesh8");
   EXPECT_EQ(r.status, ExitStatus::kOk) << r.message;
   EXPECT_GT(r.cycles, 20'000u);
 }

@@ -40,6 +40,14 @@ TEST_P(Diagnosis_Twin, Rtl) {
   EXPECT_THAT(r.cause, testing::AnyOf("rtl-untold", "circular-wait")) << r.message;
 }
 
+TEST(Diagnosis, ALongKernelIsNoHangInRtlEither) {
+  for (const char* impl : {"*=rtl", "*=lockstep"}) {
+    const RunResult r = run_text(kLongKernel, {}, "mesh8", kLimits, impl);
+    EXPECT_EQ(r.status, ExitStatus::kOk) << impl << ": " << r.message;
+    EXPECT_GT(r.cycles, 20'000u);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Diagnosis_Twin, testing::ValuesIn(table()),
                          [](const auto& row) { return std::string(row.param.name); });
 
