@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "rtl_models/coverage.h"
 #include "rtl_models/rtl_failure.h"
 #include "tlm/sim/cycle.h"
 
@@ -35,6 +36,7 @@ class Twin {
         module_(std::make_unique<V>(context_.get(), "top")) {}
   ~Twin() {
     module_->final();
+    detail::keep_coverage(*context_);
     // The module takes its scopes out of this thread's context, which is that of the twin made last and may
     // be gone.
     Verilated::threadContextp(context_.get());

@@ -2,6 +2,8 @@
 # ktpu_verilate(target PREFIX V<top> TOP <module> SOURCES a.sv ... [OPT -O2] [PARAMETERS N=1 ...] [ARGS -Wno-fatal ...] [NO_LINT]):
 # one static library of Verilated code with the class PREFIX. Failing assertions throw (rtl_models/twin.h);
 # NO_LINT is for sources that a tool has written.
+# With KTPU_RTL_COVERAGE the code counts its lines (rtl_models/coverage.h)
+# and is hardly optimised.
 #
 # -fno-reloop: Verilator 5.006 emits an undeclared loop variable when it rolls the copies of a wide sampled input
 # into a loop. The generated files are small and share large headers, hence one unity file a target; Verilator's
@@ -19,13 +21,18 @@ function(ktpu_verilate target)
   if(ARG_NO_LINT)
     set(checks -Wno-lint -Wno-style -Wno-ENUMVALUE -Wno-UNOPTFLAT --assert)
   endif()
+  set(coverage "")
+  if(KTPU_RTL_COVERAGE AND NOT ARG_NO_LINT)
+    set(coverage --coverage-line)
+    set(ARG_OPT -O1)
+  endif()
   set(parameters "")
   foreach(parameter ${ARG_PARAMETERS})
     list(APPEND parameters "-G${parameter}")
   endforeach()
   add_library(${target} STATIC)
   verilate(${target} SOURCES ${ARG_SOURCES} TOP_MODULE ${ARG_TOP} PREFIX ${ARG_PREFIX} ${trace}
-    VERILATOR_ARGS -O3 -fno-reloop ${checks} --x-assign fast --x-initial fast
+    VERILATOR_ARGS -O3 -fno-reloop ${checks} ${coverage} --x-assign fast --x-initial fast
       "-I${CMAKE_CURRENT_FUNCTION_LIST_DIR}/prim" ${parameters} ${ARG_ARGS})
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources EXCLUDE REGEX "/include/verilated[a-z_]*[.]cpp$")

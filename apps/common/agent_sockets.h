@@ -10,6 +10,7 @@
 #include "rtl_models/agent/agent_twin.h"
 #include "tlm/memory/agent_client.h"
 #include "tlm/orchestrator/control_agent.h"
+#include "tlm/sim/comparison.h"
 
 namespace ktpu::apps {
 
@@ -55,7 +56,7 @@ class AgentOfTwin final : public memory::AgentClient, public orchestrator::Probe
 // The model on the real wires, the twin on the same inputs. Every cycle: the flit shown, the read data, and
 // what goes to the AUX window; for each flit offered, whether it is taken. The first difference throws
 // sim::LockstepError.
-class LockstepAgent final : public memory::AgentClient, private memory::AuxWindow, private rtl::AuxSocket {
+class LockstepAgent final : public memory::AgentClient, public sim::Comparison, private memory::AuxWindow, private rtl::AuxSocket {
  public:
   // `model` has `buses` and `params`; it is given this as its AUX window. All must outlive it.
   LockstepAgent(std::string name, orchestrator::ControlAgent& model,
@@ -72,9 +73,9 @@ class LockstepAgent final : public memory::AgentClient, private memory::AuxWindo
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override { return model_.waits(now); }
 
-  std::uint64_t compared_cycles() const { return compared_cycles_; }
+  sim::Cycle compared_cycles() const override { return compared_cycles_; }
   // Flits shown or taken, read words and AUX writes, each in the first cycle it was there.
-  std::uint64_t compared_values() const { return compared_values_; }
+  std::uint64_t compared_values() const override { return compared_values_; }
 
  private:
   struct AuxWrite {

@@ -3,12 +3,15 @@
 // refuse its flits at random.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
 
 #include "apps/ktpu-cosim/stimulus.h"
+#include "apps/ktpu-cosim/transfers.h"
 #include "arch/error.h"
+#include "tlm/platform/registry.h"
 
 namespace ktpu::cosim {
 
@@ -18,36 +21,58 @@ struct Conditions {
   sim::Cycle cycles = 4000;
 };
 
-// One transfer over a port of the block.
-struct Transaction {
-  sim::Cycle cycle = 0;
-  unsigned port = 0;
-  bool into_block = false;
-  arch::Flit flit;
-};
-
-struct PortCount {
-  std::uint64_t in = 0, out = 0;  // flits taken by the block, and from it
-};
-
 struct Outcome {
   sim::Cycle cycles = 0;
-  std::uint64_t values = 0;  // wires and flits compared
+  std::uint64_t values = 0;  // wires and data words compared
   std::vector<PortCount> ports;
   std::string failure;  // empty: model and twin are equal
   arch::ExitStatus status = arch::ExitStatus::kOk;
   std::string history;            // of a failure: the last cycles of all ports
-  std::vector<Transaction> last;  // of a failure: the last transfers, oldest first
+  std::vector<Transaction> last;  // of a failure that was watched: the last transfers, oldest first
   bool failed() const { return !failure.empty(); }
 };
 
+// What is kept for a report; it takes time.
+struct Watch {
+  bool transactions = false;
+  std::ostream* waves = nullptr;  // where the last cycles of both sides go as VCD after a difference
+};
+
 // Runs `stimulus` to the end of the cycles or to the first difference. The same arguments give the same
-// outcome. `waves`: where the last cycles of both sides go as VCD after a difference; null: nowhere.
+// outcome. Throws UserError when `registry` has no lock-step implementation of the block.
 Outcome run(const Block& block, const platform::Registry& registry, const Stimulus& stimulus,
-            const Conditions& conditions, std::ostream* waves = nullptr);
+            const Conditions& conditions, const Watch& watch = {});
 
 // "  1234 mesh in  gemm gm=8 gn=8 nk=4 txn=0x40"
 std::string text_of(const Block& block, const Transaction& transaction);
 std::string text_of(const Block& block, const Message& message);
+std::string text_of(const orchestrator::BusBeat& beat);
+
+// Pair and neighbours of one kind of block.
+class Bench {
+ public:
+  virtual ~Bench() = default;
+  // Throws sim::LockstepError and rtl::RtlFailure.
+  virtual void run(sim::Cycle cycles) = 0;
+  virtual sim::Cycle now() const = 0;
+  virtual std::uint64_t values() const = 0;  // compared
+  // The last cycles of all wires; nothing where none are kept.
+  virtual void print_history(std::ostream&) const {}
+  virtual void write_waves(std::ostream&) const {}
+};
+
+// All that a bench is made of. What it names must outlive the bench.
+struct Setup {
+  const Block& block;
+  const platform::Registry& registry;
+  const Stimulus& stimulus;
+  const Conditions& conditions;
+  Transfers& transfers;
+};
+std::unique_ptr<Bench> flit_bench(const Setup& setup);  // routers and endpoints
+std::unique_ptr<Bench> memory_bench(const Setup& setup);
+std::unique_ptr<Bench> agent_bench(const Setup& setup);
+std::unique_ptr<Bench> engine_bench(const Setup& setup);
+std::unique_ptr<Bench> quantiser_bench(const Setup& setup);
 
 }  // namespace ktpu::cosim

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/ktpu-cosim/block.h"
 
+#include <fmt/ranges.h>
+
+#include "apps/ktpu-cosim/kinds.h"
 #include "arch/error.h"
 #include "tlm/sim/random.h"
 
@@ -28,67 +31,181 @@ topo::VectorCore random_vector(sim::Random& random) {
   return v;
 }
 
-noc::RouterParams random_router(sim::Random& random) {
+Block make_router(sim::Random& random) {
   noc::RouterParams params;
   params.grid.x_hi = 1 + random.below(4);
   params.grid.y_hi = 1 + random.below(4);
   params.position = {static_cast<std::uint8_t>(1 + random.below(params.grid.x_hi)),
                      static_cast<std::uint8_t>(1 + random.below(params.grid.y_hi))};
   params.fifo = sim::FifoShape::sync(1u << random.below(10));
-  return params;
+  Block block;
+  for (const std::string_view name : noc::kPortNames) block.ports.push_back({std::string(name)});
+  block.shape = params;
+  return block;
+}
+
+template <class Params>
+Block make_endpoint(std::string_view word, sim::Random& random, Params (*params)(sim::Random&)) {
+  Endpoint endpoint;
+  endpoint.memory = {0, 1};
+  endpoint.mesh.hi = {3, 3};
+  endpoint.mesh.ports = {endpoint.memory};
+  endpoint.node.symbol = word;
+  endpoint.node.at = endpoint.node.router = {2, 1};
+  endpoint.node.port = 0;
+  endpoint.node.quirks = random.below(2) == 0 ? topo::Quirks::kReference : topo::Quirks::kNone;
+  endpoint.node.params = params(random);
+  Block block;
+  block.ports = {{"mesh"}};
+  block.shape = std::move(endpoint);
+  return block;
+}
+Block make_cluster(sim::Random& random) { return make_endpoint("cluster", random, random_cluster); }
+Block make_vector(sim::Random& random) { return make_endpoint("vector", random, random_vector); }
+
+std::vector<std::uint32_t> random_gaps(sim::Random& random) {
+  std::vector<std::uint32_t> gaps(random.below(8));
+  for (std::uint32_t& gap : gaps) gap = random.below(7);
+  return gaps;
+}
+
+// Four ports most of the time, so that each of them gets its share.
+Block make_memory(sim::Random& random) {
+  MemoryShape shape;
+  memory::MemoryAgentConfig& agent = shape.agent;
+  shape.bus_bits = 256u << random.below(3);
+  agent.quirks = random.below(2) == 0;
+  agent.mesh_id = random.below(4);
+  agent.staging =
+      random.below(2) == 0 ? memory::StagingPlacement::kConverged : memory::StagingPlacement::kNone;
+  agent.interlink = agent.interlink_idle = random.below(3) == 0;
+  const unsigned ports = random.below(2) == 0 ? 4 : 1 + random.below(4);
+  for (unsigned p = 0; p < ports; ++p)
+    agent.ports.push_back({static_cast<std::uint8_t>(p % 2 * 3), static_cast<std::uint8_t>(1 + p)});
+  if (random.below(4) != 0) {
+    shape.dram.first_read_beat = 1 + random.below(20);
+    shape.dram.read_gaps = random_gaps(random);
+    shape.dram.first_write_beat = 1 + random.below(8);
+    shape.dram.write_gaps = random_gaps(random);
+    shape.dram.write_response = 1 + random.below(30);
+  }
+  Block block;
+  for (unsigned p = 0; p < ports; ++p) block.ports.push_back({fmt::format("port{}", p)});
+  for (const Port& port :
+       {Port{"client"}, Port{"aux", true, false}, Port{"window.aw", true, false},
+        Port{"window.w", true, false}, Port{"window.b", false, true}, Port{"window.ar", true, false},
+        Port{"window.r", false, true}, Port{"dram.ar", false, true}, Port{"dram.r", true, false},
+        Port{"dram.aw", false, true}, Port{"dram.w", false, true}, Port{"dram.b", true, false}})
+    block.ports.push_back(port);
+  block.shape = std::move(shape);
+  return block;
+}
+
+Block make_agent(sim::Random& random) {
+  orchestrator::ControlAgentParams params;
+  params.position = {static_cast<std::uint8_t>(random.below(4)), static_cast<std::uint8_t>(random.below(4))};
+  params.grid_lo = 1 + random.below(2);
+  params.grid_hi = params.grid_lo + random.below(4);
+  params.staging_flits = random.below(3) == 0 ? 1 + random.below(128) : 128;
+  params.quirks = random.below(2) == 0;
+  Block block;
+  block.ports = {{"bus0"}, {"bus1"}, {"mesh"}, {"aux", false, true}};
+  block.shape = params;
+  return block;
+}
+
+Block make_engine(sim::Random& random) {
+  Block block;
+  block.ports = {{"host_bus"}, {"agent_bus"}};
+  block.shape = EngineShape{random.below(2) == 0 ? 128 : 1 + random.below(128)};
+  return block;
+}
+
+Block make_quantiser(sim::Random&) {
+  Block block;
+  block.ports = {{"beats", true, false}, {"words", false, true}};
+  block.shape = QuantiserShape{};
+  return block;
 }
 
 }  // namespace
 
-std::vector<std::string> block_words() { return {"router", "cluster", "vector"}; }
+std::span<const BlockKind> block_kinds() {
+  static constexpr std::array<BlockKind, 7> kKinds{{
+      {"router", make_router, router_stimulus, flit_bench},
+      {"cluster", make_cluster, cluster_stimulus, flit_bench},
+      {"vector", make_vector, vector_stimulus, flit_bench},
+      {"memory", make_memory, memory_stimulus, memory_bench},
+      {"agent", make_agent, agent_stimulus, agent_bench},
+      {"engine", make_engine, engine_stimulus, engine_bench},
+      {"quantiser", make_quantiser, quantiser_stimulus, quantiser_bench},
+  }};
+  return kKinds;
+}
+
+std::vector<std::string> block_words() {
+  std::vector<std::string> words;
+  for (const BlockKind& kind : block_kinds()) words.emplace_back(kind.word);
+  return words;
+}
+
+const BlockKind& kind_of(std::string_view word) {
+  for (const BlockKind& kind : block_kinds())
+    if (kind.word == word) return kind;
+  throw arch::UserError::make("{}: is no block that can stand on the bench; those that can: {}", word,
+                              fmt::join(block_words(), ", "));
+}
 
 Block make_block(std::string_view word, std::uint64_t seed) {
   sim::Random random(seed ^ 0xB10C);
-  Block block;
+  Block block = kind_of(word).make(random);
   block.word = word;
-  if (word == "router") {
-    block.router = random_router(random);
-    block.ports.assign(noc::kPortNames.begin(), noc::kPortNames.end());
-    return block;
-  }
-  block.ports = {"mesh"};
-  block.memory = {0, 1};
-  block.mesh.hi = {3, 3};
-  block.mesh.ports = {block.memory};
-  block.node.symbol = word;
-  block.node.at = block.node.router = {2, 1};
-  block.node.port = 0;
-  block.node.quirks = random.below(2) == 0 ? topo::Quirks::kReference : topo::Quirks::kNone;
-  if (word == "cluster")
-    block.node.params = random_cluster(random);
-  else if (word == "vector")
-    block.node.params = random_vector(random);
-  else
-    throw arch::UserError::make("{}: is no block that can stand on the bench; those that can: {}", word,
-                                fmt::join(block_words(), ", "));
   return block;
 }
 
-std::string Block::text() const {
-  if (is_router())
-    return fmt::format("router@{},{} of {} x {}, FIFO depth {}", router.position.x, router.position.y,
-                       router.grid.x_hi, router.grid.y_hi, router.fifo.depth);
-  const std::string_view quirks = topo::quirks_name(node.quirks);
-  if (const auto* c = node.get<topo::MatmulCluster>())
-    return fmt::format("cluster: tiles {}, L1 {} and {}, FIFOs {} and {}, quirks {}", c->tiles, c->l1_a,
-                       c->l1_b, c->inst_depth, c->recv_depth, quirks);
-  const auto& v = *node.get<topo::VectorCore>();
-  return fmt::format("vector: FIFOs {} and {}, quirks {}", v.inst_depth, v.recv_depth, quirks);
+Stimulus make_stimulus(const Block& block, Style style, std::uint64_t seed, sim::Cycle cycles) {
+  sim::Random random(seed);
+  return kind_of(block.word).stimulus(block, style, random, cycles);
 }
 
-std::unique_ptr<sim::Unit> build(const Block& block, const platform::Registry& registry,
-                                 const std::vector<sim::FlitPort>& ports) {
-  if (!block.is_router())
-    return registry.endpoint(block.node.kind(), topo::Impl::kLockstep,
-                             block.word)({block.word, block.mesh, block.node, ports.at(0), block.memory});
-  noc::Router::Ports five;
-  for (unsigned p = 0; p < noc::kPorts; ++p) five[p] = ports.at(p);
-  return registry.router(topo::Impl::kLockstep, block.word)(block.word, block.router, five);
+unsigned Block::port(std::string_view name) const {
+  for (unsigned p = 0; p < ports.size(); ++p)
+    if (ports[p].name == name) return p;
+  throw arch::InternalError(fmt::format("{}: no port {}", word, name));
+}
+
+namespace {
+
+std::string text_of(const noc::RouterParams& r) {
+  return fmt::format("router@{},{} of {} x {}, FIFO depth {}", r.position.x, r.position.y, r.grid.x_hi,
+                     r.grid.y_hi, r.fifo.depth);
+}
+std::string text_of(const Endpoint& endpoint) {
+  const std::string_view quirks = topo::quirks_name(endpoint.node.quirks);
+  if (const auto* c = endpoint.node.get<topo::MatmulCluster>())
+    return fmt::format("cluster: tiles {}, L1 {} and {}, FIFOs {} and {}, quirks {}", c->tiles, c->l1_a,
+                       c->l1_b, c->inst_depth, c->recv_depth, quirks);
+  const auto& v = *endpoint.node.get<topo::VectorCore>();
+  return fmt::format("vector: FIFOs {} and {}, quirks {}", v.inst_depth, v.recv_depth, quirks);
+}
+std::string text_of(const MemoryShape& m) {
+  return fmt::format("memory: {} ports, mesh {}, bus {}, DRAM {} {} {}, staging {}, interlink {}, quirks {}",
+                     m.agent.ports.size(), m.agent.mesh_id, m.bus_bits, m.dram.first_read_beat,
+                     m.dram.first_write_beat, m.dram.write_response,
+                     m.agent.staging == memory::StagingPlacement::kNone ? "none" : "converged",
+                     !m.agent.interlink ? "none" : "idle", m.agent.quirks ? "reference" : "none");
+}
+std::string text_of(const orchestrator::ControlAgentParams& a) {
+  return fmt::format("agent: at ({},{}), grid {}..{}, staging RAM {} flits, quirks {}", a.position.x,
+                     a.position.y, a.grid_lo, a.grid_hi, a.staging_flits, a.quirks ? "reference" : "none");
+}
+std::string text_of(const EngineShape& e) { return fmt::format("engine: {} commands", e.commands); }
+std::string text_of(const QuantiserShape&) { return "quantiser"; }
+
+}  // namespace
+
+std::string Block::text() const {
+  return std::visit([](const auto& s) { return text_of(s); }, shape);
 }
 
 }  // namespace ktpu::cosim

@@ -1,28 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on the bench: one router or endpoint in lock-step, with the parameters of one episode.
+// What stands on the bench in lock-step, with the parameters of one episode.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "tlm/memory/memory_agent.h"
+#include "tlm/memory/simple_dram.h"
 #include "tlm/noc/router.h"
-#include "tlm/platform/registry.h"
+#include "tlm/orchestrator/control_agent.h"
 #include "topologies/description.h"
 
 namespace ktpu::cosim {
 
-struct Block {
-  std::string word;          // as in node ids: "router", "cluster", "vector"
-  topo::Mesh mesh;           // what an endpoint knows of its surroundings
-  topo::Node node;           // meaningful unless a router
-  arch::Coord memory;        // where its memory requests go
-  noc::RouterParams router;  // meaningful iff a router
-  std::vector<std::string> ports;
+// What transfers are counted on, in the directions it has: as the block sees them.
+struct Port {
+  std::string name;
+  bool in = true, out = true;
+};
 
-  bool is_router() const { return word == "router"; }
+struct Endpoint {
+  topo::Mesh mesh;  // what it knows of its surroundings
+  topo::Node node;
+  arch::Coord memory;  // where its memory requests go
+};
+struct MemoryShape {
+  memory::MemoryAgentConfig agent;
+  memory::SimpleDramParams dram;
+  unsigned bus_bits = 512;
+};
+struct EngineShape {
+  unsigned commands = 128;
+};
+struct QuantiserShape {};
+
+struct Block {
+  std::string word;  // as in node ids: "router", "cluster", ...
+  std::vector<Port> ports;
+  std::variant<noc::RouterParams, Endpoint, MemoryShape, orchestrator::ControlAgentParams, EngineShape,
+               QuantiserShape>
+      shape;
+
   std::string text() const;  // the parameters, one line
+  // Index into ports. Throws InternalError for a name that is none of them.
+  unsigned port(std::string_view name) const;
 };
 
 // The words make_block() knows.
@@ -30,10 +54,5 @@ std::vector<std::string> block_words();
 
 // Sizes, place and quirks follow from the seed. Throws UserError for a word that is none of block_words().
 Block make_block(std::string_view word, std::uint64_t seed);
-
-// Model and twin in lock-step on `ports` (one for an endpoint, five for a router). Throws UserError when
-// `registry` has no lock-step implementation.
-std::unique_ptr<sim::Unit> build(const Block& block, const platform::Registry& registry,
-                                 const std::vector<sim::FlitPort>& ports);
 
 }  // namespace ktpu::cosim

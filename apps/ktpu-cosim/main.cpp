@@ -43,9 +43,12 @@ int main(int argc, char** argv) {
       "ktpu-cosim"};
   ktpu::cosim::Campaign campaign;
   ktpu::cosim::WholeMachine machine;
+  const std::string all = "all";
+  std::vector<std::string> words = ktpu::cosim::block_words();
+  words.push_back(all);
   auto* block =
-      app.add_option("block", campaign.block, fmt::format("{}", fmt::join(ktpu::cosim::block_words(), ", ")))
-          ->check(CLI::IsMember(ktpu::cosim::block_words()));
+      app.add_option("block", campaign.block, fmt::format("{}: one after another", fmt::join(words, ", ")))
+          ->check(CLI::IsMember(words));
   auto* topology =
       app.add_option("-t,--topology", machine.topology, "A machine: file, or name of a shipped one");
   app.add_option("-p,--program", machine.program, "With --topology: what it runs")->needs(topology);
@@ -69,6 +72,10 @@ int main(int argc, char** argv) {
   app.add_option("--stalls", campaign.stalls, "Percent of the cycles in which neighbours refuse flits")
       ->check(CLI::Range(0u, 95u))
       ->capture_default_str();
+  app.add_option("--least", campaign.least,
+                 "Transfers every port has to see in each direction; fewer are an error")
+      ->capture_default_str();
+  app.add_flag("-q,--quiet", campaign.quiet, "No line an episode");
   app.add_option("--tries", campaign.tries, "Runs that shortening a failing stimulus may take")
       ->capture_default_str();
   app.add_option("--waves", campaign.waves,
@@ -91,7 +98,13 @@ int main(int argc, char** argv) {
     if (campaign.block.empty())
       throw ktpu::arch::UserError("give a block or a --topology; --help says which");
     if (!module.empty()) use_module(registry, campaign.block, module);
-    return static_cast<int>(run_campaign(campaign, registry));
+    if (campaign.block != all) return static_cast<int>(run_campaign(campaign, registry).status);
+    for (const std::string& word : ktpu::cosim::block_words()) {
+      campaign.block = word;
+      const ExitStatus status = run_campaign(campaign, registry).status;
+      if (status != ExitStatus::kOk) return static_cast<int>(status);
+    }
+    return static_cast<int>(ExitStatus::kOk);
   } catch (const ktpu::arch::UserError& error) {
     return report(error.status(), error.what());
   } catch (const std::exception& error) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/ktpu-cosim/neighbour.h"
 
-#include <algorithm>
-#include <array>
-
 #include "arch/encoding/payloads.h"
 #include "tlm/sim/random.h"
 
@@ -12,30 +9,23 @@ namespace ktpu::cosim {
 using arch::Flit;
 using arch::FlitType;
 
-Neighbour::Neighbour(unsigned number, const sim::FlitPort& port, const Conditions& conditions, bool memory,
-                     std::function<void(const Transaction&)> tell)
+Neighbour::Neighbour(unsigned number, const sim::FlitPort& port, const Setup& setup, bool memory,
+                     arch::Dialect dialect)
     : Unit("neighbour"),
       number_(number),
       to_(*port.in),
       from_(*port.out),
-      conditions_(conditions),
+      conditions_(setup.conditions),
+      transfers_(setup.transfers),
       memory_(memory),
-      tell_(std::move(tell)) {
+      dialect_(dialect),
+      feed_(&Message::flits, conditions_.seed + number) {
   to_.bind_sender(*this);
   from_.bind_receiver(*this);
 }
 
-// Windows of 32 cycles that are free, calm, average or dense, so that queues fill and run empty.
-bool Neighbour::stalled(unsigned salt, sim::Cycle now) const {
-  if (conditions_.stalls == 0) return false;
-  const std::uint64_t seed = conditions_.seed * 64 + number_ * 4 + salt;
-  constexpr std::array<unsigned, 4> kHalves{0, 1, 2, 5};
-  const unsigned percent = conditions_.stalls * kHalves[sim::Random::nth(~seed, now / 32) % 4] / 2;
-  return sim::Random::nth(seed, now) % 100 < std::min(percent, 97u);
-}
-
 void Neighbour::drive(sim::Cycle now) {
-  from_.set_busy(stalled(0, now));
+  from_.set_busy(stalled(conditions_, 4 * number_, now));
   if (holding_) {
     if (fresh_) to_.offer(held_);
     fresh_ = false;
@@ -46,7 +36,7 @@ void Neighbour::drive(sim::Cycle now) {
 
 sim::Cycle Neighbour::clock(sim::Cycle now) {
   if (holding_ && to_.valid() && to_.sample_sent()) {
-    tell_({now, number_, true, held_});
+    transfers_.in(now, number_, [&] { return arch::flit_to_text(held_, dialect_); });
     holding_ = false;
   }
   if (from_.transfers()) take(now, from_.data());
@@ -55,26 +45,21 @@ sim::Cycle Neighbour::clock(sim::Cycle now) {
 }
 
 void Neighbour::choose(sim::Cycle now) {
-  if (stalled(1, now)) return;
+  if (stalled(conditions_, 4 * number_ + 1, now)) return;
   const bool answer = !answers_.empty() && answers_.front().from <= now;
-  const bool message = !messages_.empty() && (cursor_ != 0 || free_from_ + messages_.front().gap <= now);
-  if (!answer && !message) return;
-  holding_ = fresh_ = true;
-  if (answer && (!message || sim::Random::nth(conditions_.seed, now) % 2 == 0)) {
+  if (answer && (!feed_.ready(now) || sim::Random::nth(conditions_.seed, now) % 2 == 0)) {
     held_ = answers_.front().flit;
     answers_.pop_front();
+  } else if (const auto flit = feed_.take(now)) {
+    held_ = *flit;
+  } else {
     return;
   }
-  held_ = messages_.front().flits[cursor_];
-  if (++cursor_ == messages_.front().flits.size()) {
-    messages_.pop_front();
-    cursor_ = 0;
-    free_from_ = now + 1;
-  }
+  holding_ = fresh_ = true;
 }
 
 void Neighbour::take(sim::Cycle now, const Flit& flit) {
-  tell_({now, number_, false, flit});
+  transfers_.out(now, number_, [&] { return arch::flit_to_text(flit, dialect_); });
   if (!memory_) return;
   if (flit.type() == FlitType::kMemRdReq) read(now, flit);
   if (flit.type() == FlitType::kMemWrReq) write_ = flit;

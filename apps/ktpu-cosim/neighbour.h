@@ -2,22 +2,20 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 
-#include "apps/ktpu-cosim/bench.h"
+#include "apps/ktpu-cosim/feed.h"
+#include "arch/encoding/text.h"
 #include "tlm/sim/unit.h"
 
 namespace ktpu::cosim {
 
-// All that lies beyond one port of the block. Stalls and delays are functions of seed, port and cycle, so
-// they do not move when messages are left out.
+// All that lies beyond one mesh port of the block.
 class Neighbour final : public sim::Unit {
  public:
-  // `port` as the block sees it. `memory`: read and write requests are answered. `tell` hears of every
-  // transfer.
-  Neighbour(unsigned number, const sim::FlitPort& port, const Conditions& conditions, bool memory,
-            std::function<void(const Transaction&)> tell);
-  void send(const Message& message) { messages_.push_back(message); }
+  // `port` as the block sees it. `memory`: read and write requests are answered.
+  Neighbour(unsigned number, const sim::FlitPort& port, const Setup& setup, bool memory,
+            arch::Dialect dialect);
+  void send(const Message& message) { feed_.add(message); }
 
   void reset(sim::Cycle) override {}
   void drive(sim::Cycle now) override;
@@ -28,7 +26,6 @@ class Neighbour final : public sim::Unit {
     sim::Cycle from;
     arch::Flit flit;
   };
-  bool stalled(unsigned salt, sim::Cycle now) const;
   void choose(sim::Cycle now);  // the flit to offer in cycle `now`, if any
   void take(sim::Cycle now, const arch::Flit& flit);
   void read(sim::Cycle now, const arch::Flit& request);
@@ -38,11 +35,10 @@ class Neighbour final : public sim::Unit {
   sim::FlitLink& to_;    // into the block
   sim::FlitLink& from_;  // out of it
   Conditions conditions_;
+  Transfers& transfers_;
   bool memory_;
-  std::function<void(const Transaction&)> tell_;
-  std::deque<Message> messages_;
-  std::size_t cursor_ = 0;    // next flit of the first message
-  sim::Cycle free_from_ = 0;  // when its gap starts
+  arch::Dialect dialect_;
+  Feed<arch::Flit> feed_;
   std::deque<Answer> answers_;
   arch::Flit held_{};
   bool holding_ = false, fresh_ = false;

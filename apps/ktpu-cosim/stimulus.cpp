@@ -41,11 +41,14 @@ S random_fields(Random& random) {
 }
 
 // A block that takes instructions, memory responses and CU_DATA bursts.
-class Endpoint {
+class UnitMessages {
  public:
-  Endpoint(const Block& block, Style style, Random& random)
-      : at_(block.node.at), style_(style), random_(random), memory_(block.memory) {}
-  virtual ~Endpoint() = default;
+  UnitMessages(const Block& block, Style style, Random& random)
+      : at_(std::get<Endpoint>(block.shape).node.at),
+        style_(style),
+        random_(random),
+        memory_(std::get<Endpoint>(block.shape).memory) {}
+  virtual ~UnitMessages() = default;
 
   Stimulus make(sim::Cycle cycles) {
     sim::Cycle sent = 0;
@@ -118,9 +121,9 @@ class Endpoint {
   Stimulus messages_;
 };
 
-class Cluster final : public Endpoint {
+class Cluster final : public UnitMessages {
  public:
-  using Endpoint::Endpoint;
+  using UnitMessages::UnitMessages;
 
  private:
   void program() override {
@@ -170,9 +173,9 @@ constexpr std::uint32_t kHalt = [] {
   return arch::encode_vector_word(word);
 }();
 
-class Vector final : public Endpoint {
+class Vector final : public UnitMessages {
  public:
-  using Endpoint::Endpoint;
+  using UnitMessages::UnitMessages;
 
  private:
   void program() override {
@@ -222,19 +225,27 @@ class Vector final : public Endpoint {
   }
 };
 
+}  // namespace
+
 // Flits with anything in them to anywhere; kLegal: to what the turn masks let through.
-Stimulus for_router(const Block& block, Style style, Random& random, sim::Cycle cycles) {
+Stimulus router_stimulus(const Block& block, Style style, Random& random, sim::Cycle cycles) {
   Stimulus messages;
-  const noc::RouterParams& router = block.router;
+  const auto& router = std::get<noc::RouterParams>(block.shape);
+  // In the mesh or at its edge, where nodes are; itself as often as any.
+  const auto near = [&] {
+    return Coord{static_cast<std::uint8_t>(random.below(router.grid.x_hi + 2)),
+                 static_cast<std::uint8_t>(random.below(router.grid.y_hi + 2))};
+  };
   for (unsigned p = 0; p < noc::kPorts; ++p)
     for (sim::Cycle sent = 0; sent < cycles;) {
       Flit flit;
       for (std::uint64_t& word : flit.w) word = random.next();
       flit.w[4] = static_cast<std::uint32_t>(flit.w[4]);
+      if (random.below(4) != 0) flit.set_dst(near());
       while (style == Style::kLegal &&
              noc::turn_suppressed(router.position, router.grid, static_cast<noc::Direction>(p),
                                   noc::route(router.position, router.grid, flit.dst())))
-        flit.set_dst(any_coord(random));
+        flit.set_dst(random.below(4) != 0 ? near() : any_coord(random));
       const sim::Cycle gap = random.below(6) == 0 ? random.below(60) : random.below(3);
       messages.push_back({p, gap, {flit}});
       sent += gap + 1;
@@ -242,13 +253,11 @@ Stimulus for_router(const Block& block, Style style, Random& random, sim::Cycle 
   return messages;
 }
 
-}  // namespace
+Stimulus cluster_stimulus(const Block& block, Style style, Random& random, sim::Cycle cycles) {
+  return Cluster(block, style, random).make(cycles);
+}
 
-Stimulus make_stimulus(const Block& block, Style style, std::uint64_t seed, sim::Cycle cycles) {
-  Random random(seed);
-  if (block.is_router()) return for_router(block, style, random, cycles);
-  if (block.word == "cluster") return Cluster(block, style, random).make(cycles);
-  KTPU_CHECK(block.word == "vector", "no messages for {}", block.word);
+Stimulus vector_stimulus(const Block& block, Style style, Random& random, sim::Cycle cycles) {
   return Vector(block, style, random).make(cycles);
 }
 

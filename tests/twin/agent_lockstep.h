@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "apps/common/agent_sockets.h"
-#include "arch/encoding/codes.h"
-#include "arch/encoding/registers.h"
-#include "tlm/sim/random.h"
+#include "tests/support/random_agent_load.h"
 
 namespace ktpu::test {
 
@@ -75,16 +73,11 @@ class AgentPair {
       std::array<orchestrator::BusBeat, 2> on_bus{};
       for (orchestrator::BusBeat& beat : on_bus) {
         if (random.below(100) >= beats) continue;
-        beat.write = random.below(3) != 0;
-        beat.read = !beat.write || random.below(8) == 0;
-        beat.strobe = random.below(4) == 0 ? static_cast<std::uint8_t>(random.below(256)) : 0xFF;
-        beat.write_offset = offset(random);
-        beat.read_offset = offset(random);
-        beat.data = data(random, beat.write_offset);
+        beat = random_agent_beat(random);
       }
       arch::Flit flit;
       const bool offered = random.below(100) < flits;
-      if (offered) flit = mesh_flit(random);
+      if (offered) flit = random_agent_flit(random);
       step(on_bus, offered ? &flit : nullptr, random.below(100) < blocked);
       if (load_.resets != 0 && c % (cycles / (load_.resets + 1) + 1) == cycles / (load_.resets + 1)) {
         for (auto& bus : buses_) bus.beat.withdraw();
@@ -104,58 +97,6 @@ class AgentPair {
     std::vector<orchestrator::RegisterBus*> all;
     for (unsigned b = 0; b < buses; ++b) all.push_back(&buses_[b]);
     return all;
-  }
-
-  // Every register and window, the ends of the windows, and what is none of them.
-  static std::uint32_t offset(sim::Random& random) {
-    namespace reg = arch::agent;
-    const std::uint32_t high = random.below(16) == 0 ? 0x10000000u | random.below(16) << 16 : 0x10000000u;
-    switch (random.below(12)) {
-      case 0:
-      case 1:
-        return high | (reg::kStage + 8 * random.below(700));
-      case 2:
-        return high | (reg::kNodeStatus + 8 * random.below(512));
-      case 3:
-        return high | random.below(0x10000);
-      case 4:
-        return high | (reg::kAuxCfgMover - 16 + 8 * random.below(36));
-      case 5:
-        return high | (reg::kTxFlit + random.below(0x30));
-      case 6:
-        return high | (random.below(2) != 0 ? reg::kTxKick : reg::kRxPop);
-      default: {
-        const auto& table = reg::kRegisters;
-        const auto& one = table[random.below(static_cast<std::uint32_t>(table.size()))];
-        return high | (one.offset + 8 * random.below(one.count));
-      }
-    }
-  }
-  // Lengths and bases that let most dispatches end.
-  static std::uint64_t data(sim::Random& random, std::uint32_t offset) {
-    namespace reg = arch::agent;
-    switch (offset & 0xFFFF) {
-      case reg::kProgLen:
-        return random.below(16) == 0 ? random.next() : random.below(12);
-      case reg::kProgBase:
-        return random.below(16) == 0 ? random.next() : random.below(128);
-      case reg::kProgCred:
-        return random.below(8) == 0 ? random.next() : random.below(40);
-      default:
-        return random.next();
-    }
-  }
-  static arch::Flit mesh_flit(sim::Random& random) {
-    arch::Flit flit;
-    for (std::uint64_t& word : flit.w) word = random.next();
-    flit.w[4] &= 0xFFFFFFFFu;
-    if (random.below(3) != 0) {
-      flit = arch::make_flit(
-          {0, 1}, {static_cast<std::uint8_t>(random.below(4)), static_cast<std::uint8_t>(random.below(4))},
-          arch::FlitType::kCuSignal, random.below(256), true);
-      flit.w[3] = (random.next() & ~(0xFFull << 56)) | static_cast<std::uint64_t>(random.below(6)) << 56;
-    }
-    return flit;
   }
 
   AgentLoad load_;

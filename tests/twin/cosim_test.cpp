@@ -50,7 +50,7 @@ TEST(Cosim, SoundBlocksAreEqual) {
     Campaign campaign;
     campaign.block = block;
     campaign.cycles = 12'000;
-    EXPECT_EQ(run_campaign(campaign, registry), ExitStatus::kOk) << block;
+    EXPECT_EQ(run_campaign(campaign, registry).status, ExitStatus::kOk) << block;
   }
 }
 
@@ -99,7 +99,7 @@ TEST(Cosim, AFaultIsFoundAndItsStimulusShortened) {
     const Conditions conditions{seed, 30, 4000};
     const Stimulus stimulus = make_stimulus(block, Style::kLegal, seed, 4000);
     std::ostringstream waves;
-    const Outcome outcome = run(block, registry, stimulus, conditions, &waves);
+    const Outcome outcome = run(block, registry, stimulus, conditions, {true, &waves});
     if (!outcome.failed()) continue;
     found = true;
     EXPECT_EQ(outcome.status, ExitStatus::kLockstepMismatch);
@@ -123,7 +123,7 @@ TEST(Cosim, AFaultIsFoundAndItsStimulusShortened) {
   campaign.block = "cluster";
   campaign.cycles = 80'000;
   campaign.tries = 20;
-  EXPECT_EQ(run_campaign(campaign, registry), ExitStatus::kLockstepMismatch);
+  EXPECT_EQ(run_campaign(campaign, registry).status, ExitStatus::kLockstepMismatch);
 }
 
 TEST(Cosim, MinimiserKeepsWhatMatters) {

@@ -9,9 +9,8 @@
 #include <memory>
 
 #include "apps/common/engine_sockets.h"
-#include "arch/encoding/registers.h"
+#include "tests/support/random_engine_beat.h"
 #include "tlm/sim/engine.h"
-#include "tlm/sim/random.h"
 
 namespace ktpu::test {
 
@@ -28,32 +27,11 @@ class RandomHost final : public sim::Unit {
     driven_ = now;
     bus_.beat.withdraw();
     shown_ = random_.below(100) < 60;
-    if (shown_) bus_.beat.offer(next());
+    if (shown_) bus_.beat.offer(random_engine_beat(random_, commands_));
   }
   sim::Cycle clock(sim::Cycle now) override { return now + 1; }
 
  private:
-  orchestrator::BusBeat next() {
-    namespace eng = arch::engine;
-    orchestrator::BusBeat beat;
-    beat.write = random_.below(3) != 0;
-    beat.read = !beat.write || random_.below(6) == 0;
-    beat.read_offset = 8 * random_.below(5) + (random_.below(10) == 0 ? 1 : 0);
-    const std::uint32_t kind = random_.below(20);
-    const std::uint32_t command = random_.below(commands_ + 2), field = random_.below(4);
-    beat.write_offset = eng::command_field(command, field) + (kind == 0 ? random_.below(8) : 0);
-    beat.data =
-        field == 0 ? (random_.below(24) == 0 ? random_.next() : 1 + random_.below(40) / 19) : random_.next();
-    if (field == 3 && random_.below(4) != 0) beat.data = random_.below(2);  // polls that come true
-    if (field == 2 && random_.below(4) != 0) beat.data = random_.below(2);
-    if (kind == 1) beat.write_offset = static_cast<std::uint32_t>(random_.next());
-    if (kind == 2 || kind == 3) {
-      beat.write_offset = eng::kCtrl;
-      beat.data = random_.below(8) != 0 ? 1 : random_.next();
-    }
-    return beat;
-  }
-
   orchestrator::RegisterBus& bus_;
   unsigned commands_;
   sim::Random random_;

@@ -5,8 +5,7 @@
 
 #include <deque>
 
-#include "tlm/memory/window_bus.h"
-#include "tlm/sim/random.h"
+#include "tests/support/random_bursts.h"
 #include "tlm/sim/unit.h"
 
 namespace ktpu::test {
@@ -21,20 +20,9 @@ class RandomHost final : public sim::Unit {
     bus.r.bind_receiver(*this);
     bus.b.bind_receiver(*this);
     for (unsigned n = 0; n < bursts; ++n) {
-      std::uint64_t addr = random_.below(1u << 14) * 32ull;
-      const std::uint32_t kind = random_.below(8);
-      std::uint32_t beats = 1 + random_.below(random_.below(5) == 0 ? 256 : 12);
-      if (staged && kind == 0) addr |= 1ull << 39 | std::uint64_t{mesh} << 36;
-      if (kind < 4 && kind != 0) {
-        reads.push_back({addr, beats});
-        continue;
-      }
-      if (kind >= 6) {  // an upload: whole entries, either layout
-        beats = 8 * (1 + random_.below(4));
-        addr |= 1ull << 39 | std::uint64_t{4 + random_.below(2)} << 32 | std::uint64_t{mesh} << 36;
-      }
-      writes.push_back({addr, beats});
-      words += beats;
+      const RandomBurst burst = random_burst(random_, staged, mesh);
+      (burst.write ? writes : reads).push_back(burst.address);
+      if (burst.write) words += burst.address.beats;
     }
   }
   std::deque<memory::WindowAddress> writes, reads;

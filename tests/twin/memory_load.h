@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/support/random_memory_requests.h"
 #include "tests/twin/memory_host.h"
 #include "tests/twin/memory_moves.h"
 
@@ -35,92 +36,6 @@ inline std::vector<std::uint32_t> random_gaps(sim::Random& random, std::uint32_t
   for (std::uint32_t& gap : gaps) gap = random.below(most + 1);
   return gaps;
 }
-
-// What one port is sent: complete messages of sources that take turns flit by flit. A source's own flits stay
-// in order, and it has one incomplete write.
-class RandomRequests {
- public:
-  RandomRequests(sim::Random& random, arch::Coord port, std::uint8_t row, bool staged, unsigned mesh)
-      : random_(random), port_(port), staged_(staged), mesh_(mesh) {
-    for (std::uint8_t x = 1; x <= 5; ++x) sources_.push_back({{x, row}, {}});
-  }
-  arch::Flit next() {
-    Source& source = sources_[random_.below(static_cast<std::uint32_t>(sources_.size()))];
-    if (source.left.empty()) start(source);
-    const arch::Flit flit = source.left.back();
-    source.left.pop_back();
-    return flit;
-  }
-  // Completes one open message; false: there is none.
-  bool finish(arch::Flit& flit) {
-    for (Source& source : sources_)
-      if (!source.left.empty()) {
-        flit = source.left.back();
-        source.left.pop_back();
-        return true;
-      }
-    return false;
-  }
-
- private:
-  struct Source {
-    arch::Coord at;
-    std::vector<arch::Flit> left;  // last first
-  };
-  std::uint64_t address() {
-    std::uint64_t at = random_.below(1u << 15) * 32ull;
-    const std::uint32_t kind = random_.below(24);
-    if (kind >= 5 && kind < 9 && staged_)  // mostly a few words, so that reads find what was written
-      return at % (1u << (random_.below(8) == 0 ? 21 : 11)) | 1ull << 39 | std::uint64_t{mesh_} << 36;
-    if (kind == 0) at |= 1ull << 39;                                          // an aperture
-    if (kind == 1) at |= static_cast<std::uint64_t>(random_.below(4)) << 36;  // a mesh
-    if (kind == 2) at += random_.below(32);                                   // not aligned
-    if (kind == 3) at |= 3ull << 38;
-    if (kind == 4) at = (1ull << 40) - 32 * (1 + random_.below(16));  // wraps
-    return at;
-  }
-  void start(Source& source) {
-    const unsigned txn = random_.below(256);
-    const std::uint32_t kind = random_.below(20);
-    if (kind < 9) {
-      const unsigned beats = 1 + random_.below(8);
-      for (unsigned n = beats; n-- > 0;) {
-        arch::Flit data = mt::write_data(0, n + 1 == beats, source.at, port_);
-        for (unsigned w = 0; w < 4; ++w) data.w[w] = random_.next();
-        source.left.push_back(data);
-      }
-      source.left.push_back(mt::write_request(address(), beats, source.at, txn, port_));
-    } else if (kind < 17) {
-      arch::MemReq request;
-      request.addr = address();
-      request.len = kind < 11 ? random_.below(random_.below(8) == 0 ? 256 : 4) : random_.below(256);
-      if (kind >= 11) request.flags = (1 + random_.below(7)) << 4;  // any of QUANT, B layout, STREAM
-      request.count = random_.below(6);
-      request.entry_words = random_.below(7);
-      request.n_peer = random_.below(3) == 0 ? random_.below(4) : 0;
-      request.peer0 = random_.below(256);
-      request.peer1 = random_.below(256);
-      request.peer2 = random_.below(256);
-      source.left.push_back(mt::read_request(request, source.at, txn, port_));
-    } else {
-      arch::Flit flit;
-      for (std::uint64_t& word : flit.w) word = random_.next();
-      flit.w[4] = static_cast<std::uint32_t>(flit.w[4]);
-      flit.set_dst(port_);
-      source.left.push_back(flit);
-      if (flit.type() == arch::FlitType::kMemWrData || flit.type() == arch::FlitType::kMemWrReq ||
-          flit.type() == arch::FlitType::kMemRdReq)
-        source.left.clear();
-      if (source.left.empty()) start(source);
-    }
-  }
-
-  sim::Random& random_;
-  arch::Coord port_;
-  bool staged_;
-  unsigned mesh_;
-  std::vector<Source> sources_;
-};
 
 // Runs until all is done. `flits`: a port is sent about that many.
 template <class Twin = rtl::MemoryTwin>

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arch/error.h"
+#include "tlm/sim/comparison.h"
 #include "tlm/sim/lockstep_shadow.h"
 #include "tlm/sim/unit.h"
 
@@ -33,7 +34,7 @@ class LockstepError : public arch::UserError {
   Mismatch mismatch_;
 };
 
-class Lockstep final : public Unit {
+class Lockstep final : public Unit, public Comparison {
  public:
   // Called once, before the LockstepError is thrown: the place to write the last cycles of waves.
   using OnMismatch = std::function<void(const Lockstep&, const Mismatch&)>;
@@ -62,9 +63,9 @@ class Lockstep final : public Unit {
   const Unit& model() const { return *model_; }
   Unit& twin() { return *twin_; }
 
-  std::uint64_t compared_cycles() const { return compared_cycles_; }
+  Cycle compared_cycles() const override { return compared_cycles_; }
   // Wires and data words compared: each output's valid or busy counts one, each valid flit one more.
-  std::uint64_t compared_values() const { return compared_values_; }
+  std::uint64_t compared_values() const override { return compared_values_; }
   // For the end of a run: throws UserError (exit status 6) if not a single output was compared, because such
   // a run proves nothing.
   void require_compared() const;

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages for the memory agent and the blocks of the control plane. kLegal: as programs and hosts do it;
+// kWild: at random.
+#include <random>
+
+#include "apps/ktpu-cosim/stimulus.h"
+#include "arch/encoding/mover.h"
+#include "arch/encoding/registers.h"
+#include "tests/support/random_agent_load.h"
+#include "tests/support/random_bursts.h"
+#include "tests/support/random_engine_beat.h"
+#include "tests/support/random_memory_requests.h"
+#include "tests/support/random_moves.h"
+
+namespace ktpu::cosim {
+
+namespace {
+
+using orchestrator::BusBeat;
+using sim::Random;
+
+BusBeat write_of(std::uint32_t offset, std::uint64_t data) {
+  BusBeat beat;
+  beat.write = true;
+  beat.write_offset = offset;
+  beat.data = data;
+  return beat;
+}
+BusBeat read_of(std::uint32_t offset) {
+  BusBeat beat;
+  beat.read = true;
+  beat.read_offset = offset;
+  return beat;
+}
+
+// Messages of one port until `cycles` are filled: make(messages so far) adds at least one.
+template <class Make>
+void fill(Stimulus& all, sim::Cycle cycles, Make make) {
+  for (sim::Cycle sent = 0; sent < cycles;) {
+    const std::size_t before = all.size();
+    make();
+    for (std::size_t m = before; m < all.size(); ++m) sent += all[m].gap + all[m].size();
+  }
+}
+
+Message beats_message(unsigned port, sim::Cycle gap, std::vector<BusBeat> beats) {
+  Message message;
+  message.port = port;
+  message.gap = gap;
+  message.beats = std::move(beats);
+  return message;
+}
+
+std::vector<BusBeat> registers_of_a_move(Random& random, std::uint64_t base, bool keep_seed) {
+  std::vector<BusBeat> beats;
+  // A seed that changes within a word is the one thing that model and RTL may take at different times.
+  for (const auto& [offset, data] : test::random_move(random, base))
+    if (keep_seed || offset != arch::mover::kSeed) beats.push_back(write_of(offset, data));
+  return beats;
+}
+
+}  // namespace
+
+Stimulus memory_stimulus(const Block& block, Style style, Random& random, sim::Cycle cycles) {
+  const auto& shape = std::get<MemoryShape>(block.shape);
+  const bool staged = shape.agent.staging != memory::StagingPlacement::kNone;
+  const bool wild = style == Style::kWild;
+  const unsigned pace = 1 + random.below(30);
+  Stimulus all;
+  for (unsigned p = 0; p < shape.agent.ports.size(); ++p) {
+    test::MemoryMessages messages(random, shape.agent.ports[p], staged, shape.agent.mesh_id);
+    fill(all, cycles / 4, [&] {
+      Message message;
+      message.port = p;
+      message.lane = 1 + random.below(5);
+      message.gap = random.below(2 * pace);
+      const arch::Coord source{static_cast<std::uint8_t>(message.lane), static_cast<std::uint8_t>(p + 1)};
+      message.flits = wild ? messages.any(source) : messages.usual(source);
+      all.push_back(std::move(message));
+    });
+  }
+  const unsigned client = block.port("client");
+  fill(all, cycles, [&] {
+    Message message;
+    message.port = client;
+    message.gap = random.below(wild ? 60 : 20);
+    message.flits.push_back(test::random_agent_flit(random));
+    all.push_back(std::move(message));
+  });
+  const unsigned aux = block.port("aux");
+  const std::uint64_t base = 1ull << 39 | std::uint64_t{shape.agent.mesh_id} << 36;
+  fill(all, cycles, [&] {
+    const bool staging = staged && random.below(2) == 0;
+    all.push_back(beats_message(aux, random.below(wild ? 40 : 200),
+                                registers_of_a_move(random, staging ? base : 0, !wild)));
+  });
+  const unsigned aw = block.port("window.aw"), ar = block.port("window.ar");
+  fill(all, cycles, [&] {
+    const test::RandomBurst burst = test::random_burst(random, staged, shape.agent.mesh_id);
+    Message message;
+    message.port = burst.write ? aw : ar;
+    message.gap = random.below(80);
+    message.burst = {burst.write, burst.address};
+    all.push_back(std::move(message));
+  });
+  return all;
+}
+
+namespace {
+
+// A dispatch as of orchestrator.md section 9, on one bus.
+std::vector<BusBeat> dispatch(Random& random, unsigned slots) {
+  namespace reg = arch::agent;
+  const unsigned flits = 1 + random.below(std::min(slots, 8u)), base = random.below(slots - flits + 1);
+  std::vector<BusBeat> beats;
+  for (unsigned s = 0; s < flits; ++s)
+    for (unsigned w = 0; w < reg::kWordsPerFlit; ++w)
+      beats.push_back(write_of(reg::stage_word(base + s, w), random.next()));
+  beats.push_back(write_of(reg::kSigDone, 0));
+  beats.push_back(write_of(reg::kProgCred, flits + random.below(3)));
+  beats.push_back(write_of(reg::kProgDst, random.below(256)));
+  beats.push_back(write_of(reg::kProgBase, base));
+  beats.push_back(write_of(reg::kProgLen, flits));
+  beats.push_back(write_of(reg::kProgKick, 1));
+  for (unsigned n = 4 + random.below(5 * flits); n != 0; --n)
+    beats.push_back(read_of(random.below(3) != 0 ? reg::kProgStat : reg::node_status(random.below(256))));
+  return beats;
+}
+
+// The mailbox: a flit sent, one received.
+std::vector<BusBeat> mail(Random& random) {
+  namespace reg = arch::agent;
+  std::vector<BusBeat> beats{read_of(reg::kTxStatus)};
+  for (unsigned w = 0; w < reg::kWordsPerFlit; ++w)
+    beats.push_back(write_of(reg::kTxFlit + 8 * w, random.next()));
+  beats.push_back(write_of(reg::kTxKick, 1));
+  beats.push_back(read_of(reg::kRxStatus));
+  for (unsigned w = 0; w < reg::kWordsPerFlit; ++w) beats.push_back(read_of(reg::kRxFlit + 8 * w));
+  beats.push_back(write_of(reg::kRxPop, 1));
+  return beats;
+}
+
+}  // namespace
+
+Stimulus agent_stimulus(const Block& block, Style style, Random& random, sim::Cycle cycles) {
+  const auto& params = std::get<orchestrator::ControlAgentParams>(block.shape);
+  const bool wild = style == Style::kWild;
+  Stimulus all;
+  for (const unsigned bus : {0u, 1u})
+    fill(all, cycles, [&] {
+      std::vector<BusBeat> beats;
+      switch (wild ? 0 : 1 + random.below(4)) {
+        case 0:
+          for (unsigned n = 1 + random.below(6); n != 0; --n)
+            beats.push_back(test::random_agent_beat(random));
+          break;
+        case 1:
+        case 2:
+          beats = dispatch(random, params.staging_flits);
+          break;
+        case 3:
+          beats = mail(random);
+          break;
+        default:
+          for (const auto& [offset, data] : test::random_move(random, 0))
+            beats.push_back(write_of(arch::agent::kAuxCfgMover + offset % 0x100, data));
+          beats.push_back(read_of(arch::agent::kAuxStat));
+          beats.push_back(read_of(arch::agent::kAuxStatW + 8 * random.below(16)));
+      }
+      all.push_back(beats_message(bus, random.below(wild ? 8 : 30), std::move(beats)));
+    });
+  const unsigned mesh = block.port("mesh");
+  fill(all, cycles, [&] {
+    Message message;
+    message.port = mesh;
+    message.gap = random.below(10);
+    message.flits.push_back(test::random_agent_flit(random));
+    all.push_back(std::move(message));
+  });
+  return all;
+}
+
+namespace {
+
+// A program of writes and polls that come true, its start, and a look at it now and then until the end.
+std::vector<BusBeat> engine_program(Random& random, unsigned capacity) {
+  namespace eng = arch::engine;
+  std::vector<BusBeat> beats;
+  const unsigned commands = 1 + random.below(std::min(capacity, 12u));
+  for (unsigned c = 0; c < commands; ++c) {
+    const bool last = c + 1 == commands;
+    const auto op = last                   ? eng::CommandOp::kDone
+                    : random.below(3) == 0 ? eng::CommandOp::kPoll
+                                           : eng::CommandOp::kWrite;
+    const std::uint64_t mask = random.below(4);
+    beats.push_back(write_of(eng::command_field(c, 0), static_cast<std::uint64_t>(op)));
+    beats.push_back(write_of(eng::command_field(c, 1), 0x10000000u + 8 * random.below(1 << 13)));
+    beats.push_back(write_of(eng::command_field(c, 2),
+                             op == eng::CommandOp::kPoll ? mask & random.next() : random.next()));
+    beats.push_back(write_of(eng::command_field(c, 3), mask));
+  }
+  beats.push_back(write_of(eng::kCtrl, 1));
+  for (unsigned n = 8 * commands; n != 0; --n) {
+    const std::uint32_t reads[]{eng::kCtrl, eng::kPc, eng::kCode, eng::kPolls};
+    beats.push_back(read_of(reads[random.below(4)]));
+  }
+  return beats;
+}
+
+}  // namespace
+
+Stimulus engine_stimulus(const Block& block, Style style, Random& random, sim::Cycle cycles) {
+  const unsigned commands = std::get<EngineShape>(block.shape).commands;
+  Stimulus all;
+  fill(all, cycles, [&] {
+    if (style == Style::kLegal) {
+      all.push_back(beats_message(0, random.below(40), engine_program(random, commands)));
+    } else {
+      std::vector<BusBeat> beats;
+      for (unsigned n = 1 + random.below(8); n != 0; --n)
+        beats.push_back(test::random_engine_beat(random, commands));
+      all.push_back(beats_message(0, random.below(6), std::move(beats)));
+    }
+  });
+  return all;
+}
+
+Stimulus quantiser_stimulus(const Block&, Style style, Random& random, sim::Cycle cycles) {
+  std::mt19937_64 halves(random.next());
+  Stimulus all;
+  fill(all, cycles, [&] {
+    Message message;
+    message.gap = random.below(4);
+    QuantiserEntry entry;
+    entry.b_layout = random.below(2) != 0;
+    entry.halves = test::random_entry(halves);
+    if (style == Style::kWild && random.below(4) == 0) {
+      entry.beats = random.below(9);
+      entry.waits = false;
+    }
+    message.entry = entry;
+    all.push_back(std::move(message));
+  });
+  return all;
+}
+
+}  // namespace ktpu::cosim
