@@ -4,6 +4,7 @@
 #include <random>
 
 #include "apps/ktpu-cosim/stimulus.h"
+#include "arch/encoding/address_map.h"
 #include "arch/encoding/mover.h"
 #include "arch/encoding/registers.h"
 #include "tests/support/random_agent_load.h"
@@ -65,7 +66,9 @@ Stimulus memory_stimulus(const Block& block, Style style, Random& random, sim::C
   const auto& shape = std::get<MemoryShape>(block.shape);
   const bool staged = shape.agent.staging != memory::StagingPlacement::kNone;
   const bool wild = style == Style::kWild;
-  const unsigned pace = 1 + random.below(30);
+  // Busy and quiet ports, moves or none, many or few flits for the control agent: so that each of them is
+  // alone with the DRAM now and then.
+  const unsigned pace = 1 + random.below(random.below(2) == 0 ? 12 : 120), chatty = random.below(3);
   Stimulus all;
   for (unsigned p = 0; p < shape.agent.ports.size(); ++p) {
     test::MemoryMessages messages(random, shape.agent.ports[p], staged, shape.agent.mesh_id);
@@ -75,7 +78,10 @@ Stimulus memory_stimulus(const Block& block, Style style, Random& random, sim::C
       message.lane = 1 + random.below(5);
       message.gap = random.below(2 * pace);
       const arch::Coord source{static_cast<std::uint8_t>(message.lane), static_cast<std::uint8_t>(p + 1)};
-      message.flits = wild ? messages.any(source) : messages.usual(source);
+      if (random.below(4) < chatty)
+        message.flits = {messages.signal(source)};
+      else
+        message.flits = wild ? messages.any(source) : messages.usual(source);
       all.push_back(std::move(message));
     });
   }
@@ -89,17 +95,19 @@ Stimulus memory_stimulus(const Block& block, Style style, Random& random, sim::C
   });
   const unsigned aux = block.port("aux");
   const std::uint64_t base = 1ull << 39 | std::uint64_t{shape.agent.mesh_id} << 36;
-  fill(all, cycles, [&] {
+  fill(all, random.below(3) == 0 ? 1 : cycles, [&] {
     const bool staging = staged && random.below(2) == 0;
     all.push_back(beats_message(aux, random.below(wild ? 40 : 200),
                                 registers_of_a_move(random, staging ? base : 0, !wild)));
   });
   const unsigned aw = block.port("window.aw"), ar = block.port("window.ar");
   fill(all, cycles, [&] {
-    const test::RandomBurst burst = test::random_burst(random, staged, shape.agent.mesh_id);
+    test::RandomBurst burst = test::random_burst(random, staged, shape.agent.mesh_id);
+    const bool upload = arch::address::in_aperture(burst.address.addr) && burst.address.beats % 8 == 0;
+    if (!upload && random.below(4) != 0) burst.address.beats = 1 + random.below(3);
     Message message;
     message.port = burst.write ? aw : ar;
-    message.gap = random.below(80);
+    message.gap = random.below(30);
     message.burst = {burst.write, burst.address};
     all.push_back(std::move(message));
   });

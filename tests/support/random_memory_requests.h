@@ -71,12 +71,14 @@ class MemoryMessages {
       case 6:
         return {mt::read_request(mt::raw_entries(at, 1 + random_.below(6), 1 + random_.below(4)), source, txn,
                                  port_)};
-      default: {
-        arch::Flit signal = arch::make_flit(port_, source, arch::FlitType::kCuSignal, txn, true);
-        signal.w[3] = std::uint64_t{random_.below(5)} << 56;
-        return {signal};
-      }
+      default:
+        return {signal(source)};
     }
+  }
+  arch::Flit signal(arch::Coord source) {
+    arch::Flit flit = arch::make_flit(port_, source, arch::FlitType::kCuSignal, random_.below(256), true);
+    flit.w[3] = std::uint64_t{random_.below(5)} << 56;
+    return flit;
   }
 
  private:
