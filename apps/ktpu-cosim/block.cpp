@@ -65,7 +65,7 @@ Block make_vector(sim::Random& random) { return make_endpoint("vector", random, 
 
 std::vector<std::uint32_t> random_gaps(sim::Random& random) {
   std::vector<std::uint32_t> gaps(random.below(8));
-  for (std::uint32_t& gap : gaps) gap = random.below(7);
+  for (std::uint32_t& gap : gaps) gap = random.below(4);
   return gaps;
 }
 
@@ -82,7 +82,7 @@ Block make_memory(sim::Random& random) {
   const unsigned ports = random.below(2) == 0 ? 4 : 1 + random.below(4);
   for (unsigned p = 0; p < ports; ++p)
     agent.ports.push_back({static_cast<std::uint8_t>(p % 2 * 3), static_cast<std::uint8_t>(1 + p)});
-  if (random.below(4) != 0) {
+  if (random.below(2) == 0) {
     shape.dram.first_read_beat = 1 + random.below(20);
     shape.dram.read_gaps = random_gaps(random);
     shape.dram.first_write_beat = 1 + random.below(8);

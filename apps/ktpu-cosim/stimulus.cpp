@@ -9,6 +9,7 @@
 #include "arch/encoding/vector_word.h"
 #include "arch/error.h"
 #include "tests/support/random_vector_kernel.h"
+#include "tests/support/wild_vector_kernel.h"
 #include "tlm/sim/random.h"
 
 namespace ktpu::cosim {
@@ -184,9 +185,14 @@ class Vector final : public UnitMessages {
     std::vector<std::uint32_t> words;
     std::vector<arch::VectorInst> walks;
     if (wild()) {
-      for (unsigned n = 4 + random_.below(30); n != 0; --n)
-        words.push_back(static_cast<std::uint32_t>(random_.next()));
-      words.push_back(kHalt);
+      if (random_.below(4) != 0) {
+        std::mt19937_64 kernel(random_.next());
+        words = test::WildVectorKernel(kernel).make();
+      } else {
+        for (unsigned n = 4 + random_.below(30); n != 0; --n)
+          words.push_back(static_cast<std::uint32_t>(random_.next()));
+        words.push_back(kHalt);
+      }
       for (unsigned n = random_.below(6); n != 0; --n) {
         auto inst = random_fields<arch::VectorInst>(random_);
         inst.op = static_cast<unsigned>(random_.below(8) == 0 ? random_.below(16) : 2);
