@@ -56,7 +56,10 @@ class AgentOfTwin final : public memory::AgentClient, public orchestrator::Probe
 // The model on the real wires, the twin on the same inputs. Every cycle: the flit shown, the read data, and
 // what goes to the AUX window; for each flit offered, whether it is taken. The first difference throws
 // sim::LockstepError.
-class LockstepAgent final : public memory::AgentClient, public sim::Comparison, private memory::AuxWindow, private rtl::AuxSocket {
+class LockstepAgent final : public memory::AgentClient,
+                            public sim::Comparison,
+                            private memory::AuxWindow,
+                            private rtl::AuxSocket {
  public:
   // `model` has `buses` and `params`; it is given this as its AUX window. All must outlive it.
   LockstepAgent(std::string name, orchestrator::ControlAgent& model,

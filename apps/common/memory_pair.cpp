@@ -40,6 +40,15 @@ void MemoryPair::bind_interlink(unsigned link, memory::BeatLink* out, memory::Be
   interlink_.bind(link, shadow.out, shadow.in, twin_);
 }
 
+std::uint64_t MemoryPair::ComparedAux::aux_stat() const {
+  const std::uint64_t expected = pair_.window_.aux_stat(), got = pair_.twin_.aux_stat();
+  if (expected == got) return expected;
+  throw sim::LockstepError({pair_.name_,
+                            pair_.compared_dram_.now(),
+                            "aux",
+                            {"stat", fmt::format("0x{:016x}", expected), fmt::format("0x{:016x}", got)}});
+}
+
 std::unique_ptr<sim::Unit> MemoryPair::unit() {
   return std::make_unique<sim::Lockstep>(name_, std::move(shadows_), std::move(owned_model_),
                                          std::move(owned_twin_));

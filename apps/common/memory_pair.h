@@ -21,7 +21,7 @@ class MemoryPair final : public platform::MemoryStand {
 
   memory::MemoryAgent* model() override { return &model_; }
   sim::Unit& receiver() override { return model_; }
-  memory::AuxWindow& window() override { return window_; }
+  memory::AuxWindow& window() override { return compared_aux_; }
   void set_client(memory::AgentClient& client) override;
   void bind_port(unsigned port, sim::FlitPort links) override;
   void bind_window(memory::WindowBus& bus) override;
@@ -39,6 +39,20 @@ class MemoryPair final : public platform::MemoryStand {
   std::unique_ptr<sim::Unit> unit() override;
 
  private:
+  // What the control agent sees: AUX_STAT is compared when it is read.
+  class ComparedAux final : public memory::AuxWindow {
+   public:
+    explicit ComparedAux(MemoryPair& pair) : pair_(pair) {}
+    void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) override {
+      pair_.window_.aux_write(now, offset, data);
+    }
+    std::uint64_t aux_stat() const override;
+    std::uint64_t aux_status(unsigned word) const override { return pair_.window_.aux_status(word); }
+
+   private:
+    MemoryPair& pair_;
+  };
+
   std::string name_;
   RecordedDram recorded_dram_;
   ComparedDram compared_dram_;
@@ -48,6 +62,7 @@ class MemoryPair final : public platform::MemoryStand {
   memory::MemoryAgent& model_;
   rtl::MemoryTwin& twin_;
   RecordedWindow window_;
+  ComparedAux compared_aux_{*this};
   std::unique_ptr<RecordedClient> recorded_client_;
   std::unique_ptr<ComparedClient> compared_client_;
   std::unique_ptr<ComparedWindow> compared_window_;

@@ -193,6 +193,7 @@ sim::Cycle RecordedDram::clock(sim::Cycle now, const memory::DramInputs& in) {
 rtl::DramSocket::Shown ComparedDram::shown(sim::Cycle now) const { return pins_of(dram_.shown(now)); }
 
 void ComparedDram::clock(sim::Cycle now, const Moves& moves) {
+  now_ = now + 1;
   const RecordedDram::Moved& model = dram_.moved(now);
   compare_address(unit_, now, "dram.ar", model.ar, moves.ar);
   compare_address(unit_, now, "dram.aw", model.aw, moves.aw);

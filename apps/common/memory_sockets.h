@@ -116,11 +116,13 @@ class ComparedDram final : public rtl::DramSocket {
   Shown shown(sim::Cycle now) const override;
   void clock(sim::Cycle now, const Moves& moves) override;
   std::uint64_t compared() const { return compared_; }  // handovers of the model
+  sim::Cycle now() const { return now_; }  // the cycle whose clock() comes next
 
  private:
   std::string unit_;
   const RecordedDram& dram_;
   std::uint64_t compared_ = 0;
+  sim::Cycle now_ = 0;
 };
 
 // The same for the control agent.

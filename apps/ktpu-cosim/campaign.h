@@ -45,7 +45,7 @@ struct WholeMachine {
   std::string topology;
   std::string program;             // file; empty: traffic nodes send at random
   std::vector<std::string> impls;  // empty: lock-step wherever there is a twin
-  sim::Cycle cycles = 20'000;      // 0: until the program ends
+  sim::Cycle cycles = 20'000;      // at most; a program may end before
   std::uint64_t seed = 1;          // of traffic nodes and their stalls
   unsigned stalls = 0;             // percent, of traffic nodes
   std::string waves;

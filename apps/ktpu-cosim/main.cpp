@@ -89,7 +89,9 @@ int main(int argc, char** argv) {
     ktpu::platform::Registry registry;
     ktpu::apps::register_units(registry);
     if (!machine.topology.empty()) {
-      machine.cycles = campaign.cycles;
+      // A program runs to its end unless told otherwise.
+      machine.cycles =
+          machine.program.empty() || app.count("--cycles") != 0 ? campaign.cycles : ktpu::sim::kNever;
       machine.seed = campaign.seed;
       machine.stalls = app.count("--stalls") != 0 ? campaign.stalls : 0;
       machine.waves = campaign.waves;

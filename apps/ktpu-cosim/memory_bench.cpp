@@ -68,7 +68,7 @@ class MemoryBench final : public UnitBench {
         for (unsigned w = 0; w < 4; ++w) word.w[w] &= 0x00FF00FF000000FFull;
       memory_.write(32ull * n, {reinterpret_cast<const std::uint8_t*>(word.w.data()), 32});
     }
-    stand_->model().set_probe(&counter_);
+    stand_->set_probe(&counter_);
     stand_->set_client(client_);
     for (unsigned p = 0; p < shape_.agent.ports.size(); ++p) {
       sim::FlitPort port;
