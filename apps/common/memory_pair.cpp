@@ -40,13 +40,23 @@ void MemoryPair::bind_interlink(unsigned link, memory::BeatLink* out, memory::Be
   interlink_.bind(link, shadow.out, shadow.in, twin_);
 }
 
-std::uint64_t MemoryPair::ComparedAux::aux_stat() const {
-  const std::uint64_t expected = pair_.window_.aux_stat(), got = pair_.twin_.aux_stat();
+std::uint64_t MemoryPair::ComparedAux::compared(std::string field, std::uint64_t expected,
+                                                std::uint64_t got) const {
   if (expected == got) return expected;
-  throw sim::LockstepError({pair_.name_,
-                            pair_.compared_dram_.now(),
-                            "aux",
-                            {"stat", fmt::format("0x{:016x}", expected), fmt::format("0x{:016x}", got)}});
+  throw sim::LockstepError(
+      {pair_.name_,
+       pair_.compared_dram_.now(),
+       "aux",
+       {std::move(field), fmt::format("0x{:016x}", expected), fmt::format("0x{:016x}", got)}});
+}
+
+std::uint64_t MemoryPair::ComparedAux::aux_stat() const {
+  return compared("stat", pair_.window_.aux_stat(), pair_.twin_.aux_stat());
+}
+
+std::uint64_t MemoryPair::ComparedAux::aux_status(unsigned word) const {
+  return compared(fmt::format("statw[{}]", word), pair_.window_.aux_status(word),
+                  pair_.twin_.aux_status(word));
 }
 
 std::unique_ptr<sim::Unit> MemoryPair::unit() {

@@ -39,7 +39,7 @@ class MemoryPair final : public platform::MemoryStand {
   std::unique_ptr<sim::Unit> unit() override;
 
  private:
-  // What the control agent sees: AUX_STAT is compared when it is read.
+  // What the control agent sees: AUX_STAT and AUX_STATW are compared when they are read.
   class ComparedAux final : public memory::AuxWindow {
    public:
     explicit ComparedAux(MemoryPair& pair) : pair_(pair) {}
@@ -47,9 +47,10 @@ class MemoryPair final : public platform::MemoryStand {
       pair_.window_.aux_write(now, offset, data);
     }
     std::uint64_t aux_stat() const override;
-    std::uint64_t aux_status(unsigned word) const override { return pair_.window_.aux_status(word); }
+    std::uint64_t aux_status(unsigned word) const override;
 
    private:
+    std::uint64_t compared(std::string field, std::uint64_t expected, std::uint64_t got) const;
     MemoryPair& pair_;
   };
 

@@ -71,6 +71,7 @@ struct Setup {
 };
 std::unique_ptr<Bench> flit_bench(const Setup& setup);  // routers and endpoints
 std::unique_ptr<Bench> memory_bench(const Setup& setup);
+std::unique_ptr<Bench> chain_bench(const Setup& setup);
 std::unique_ptr<Bench> agent_bench(const Setup& setup);
 std::unique_ptr<Bench> engine_bench(const Setup& setup);
 std::unique_ptr<Bench> quantiser_bench(const Setup& setup);

@@ -69,26 +69,35 @@ std::vector<std::uint32_t> random_gaps(sim::Random& random) {
   return gaps;
 }
 
+void randomise_dram(sim::Random& random, MemoryShape& shape) {
+  shape.bus_bits = 256u << random.below(3);
+  if (random.below(2) == 0) return;
+  shape.dram.first_read_beat = 1 + random.below(20);
+  shape.dram.read_gaps = random_gaps(random);
+  shape.dram.first_write_beat = 1 + random.below(8);
+  shape.dram.write_gaps = random_gaps(random);
+  shape.dram.write_response = 1 + random.below(30);
+}
+
 // Four ports most of the time, so that each of them gets its share.
 Block make_memory(sim::Random& random) {
   MemoryShape shape;
   memory::MemoryAgentConfig& agent = shape.agent;
-  shape.bus_bits = 256u << random.below(3);
+  agent.ports.clear();
   agent.quirks = random.below(2) == 0;
   agent.mesh_id = random.below(4);
-  agent.staging =
-      random.below(2) == 0 ? memory::StagingPlacement::kConverged : memory::StagingPlacement::kNone;
+  constexpr std::array kStaging{memory::StagingPlacement::kNone, memory::StagingPlacement::kConverged,
+                                memory::StagingPlacement::kPort};
+  agent.staging = kStaging[random.below(3)];
   agent.interlink = agent.interlink_idle = random.below(3) == 0;
+  randomise_dram(random, shape);
+  if (random.below(2) == 0) {
+    agent.reads_in_flight = 1 + random.below(random.below(2) == 0 ? 4 : 64);
+    if (random.below(2) == 0) shape.banked.emplace();
+  }
   const unsigned ports = random.below(2) == 0 ? 4 : 1 + random.below(4);
   for (unsigned p = 0; p < ports; ++p)
     agent.ports.push_back({static_cast<std::uint8_t>(p % 2 * 3), static_cast<std::uint8_t>(1 + p)});
-  if (random.below(2) == 0) {
-    shape.dram.first_read_beat = 1 + random.below(20);
-    shape.dram.read_gaps = random_gaps(random);
-    shape.dram.first_write_beat = 1 + random.below(8);
-    shape.dram.write_gaps = random_gaps(random);
-    shape.dram.write_response = 1 + random.below(30);
-  }
   Block block;
   for (unsigned p = 0; p < ports; ++p) block.ports.push_back({fmt::format("port{}", p)});
   for (const Port& port :
@@ -98,6 +107,36 @@ Block make_memory(sim::Random& random) {
         Port{"dram.aw", false, true}, Port{"dram.w", false, true}, Port{"dram.b", true, false}})
     block.ports.push_back(port);
   block.shape = std::move(shape);
+  return block;
+}
+
+Block make_chain(sim::Random& random) {
+  // Neighbours as they follow each other in memory.md section 11: link 1 of one goes to link 0 of the next.
+  constexpr std::array<std::array<unsigned, 3>, 2> kIds{{{0, 1, 3}, {1, 3, 2}}};
+  const std::array<unsigned, 3>& ids = kIds[random.below(2)];
+  const bool quirks = random.below(2) == 0;
+  const unsigned ports = 1 + random.below(2);
+  Block block;
+  ChainShape chain;
+  for (unsigned m = 0; m < ids.size(); ++m) {
+    MemoryShape shape;
+    shape.agent.mesh_id = ids[m];
+    shape.agent.interlink = true;
+    shape.agent.interlink_idle = false;
+    shape.agent.quirks = quirks;
+    shape.agent.ports.clear();
+    for (unsigned p = 0; p < ports; ++p) {
+      shape.agent.ports.push_back({0, static_cast<std::uint8_t>(1 + p)});
+      block.ports.push_back({fmt::format("m{}.port{}", m, p)});
+    }
+    randomise_dram(random, shape);
+    block.ports.push_back({fmt::format("m{}.client", m)});
+    block.ports.push_back({fmt::format("m{}.aux", m), true, false});
+    if (m != 0) block.ports.push_back({fmt::format("m{}.link0", m)});
+    if (m + 1 != ids.size()) block.ports.push_back({fmt::format("m{}.link1", m)});
+    chain.meshes.push_back(std::move(shape));
+  }
+  block.shape = std::move(chain);
   return block;
 }
 
@@ -131,11 +170,12 @@ Block make_quantiser(sim::Random&) {
 }  // namespace
 
 std::span<const BlockKind> block_kinds() {
-  static constexpr std::array<BlockKind, 7> kKinds{{
+  static constexpr std::array<BlockKind, 8> kKinds{{
       {"router", make_router, router_stimulus, flit_bench},
       {"cluster", make_cluster, cluster_stimulus, flit_bench},
       {"vector", make_vector, vector_stimulus, flit_bench},
       {"memory", make_memory, memory_stimulus, memory_bench},
+      {"interlink", make_chain, chain_stimulus, chain_bench},
       {"agent", make_agent, agent_stimulus, agent_bench},
       {"engine", make_engine, engine_stimulus, engine_bench},
       {"quantiser", make_quantiser, quantiser_stimulus, quantiser_bench},
@@ -189,11 +229,19 @@ std::string text_of(const Endpoint& endpoint) {
   return fmt::format("vector: FIFOs {} and {}, quirks {}", v.inst_depth, v.recv_depth, quirks);
 }
 std::string text_of(const MemoryShape& m) {
-  return fmt::format("memory: {} ports, mesh {}, bus {}, DRAM {} {} {}, staging {}, interlink {}, quirks {}",
-                     m.agent.ports.size(), m.agent.mesh_id, m.bus_bits, m.dram.first_read_beat,
-                     m.dram.first_write_beat, m.dram.write_response,
-                     m.agent.staging == memory::StagingPlacement::kNone ? "none" : "converged",
-                     !m.agent.interlink ? "none" : "idle", m.agent.quirks ? "reference" : "none");
+  constexpr std::array<const char*, 3> kStaging{"none", "converged", "in the ports"};
+  return fmt::format(
+      "memory: {} ports, mesh {}, bus {}, DRAM {} {} {}, reads in flight {}, staging {}, interlink {}, "
+      "quirks {}",
+      m.agent.ports.size(), m.agent.mesh_id, m.bus_bits, m.dram.first_read_beat, m.dram.first_write_beat,
+      m.dram.write_response, m.agent.reads_in_flight, kStaging[static_cast<unsigned>(m.agent.staging)],
+      m.agent.interlink ? "idle" : "none", m.agent.quirks ? "reference" : "none");
+}
+std::string text_of(const ChainShape& chain) {
+  std::string text = "interlink: meshes";
+  for (const MemoryShape& mesh : chain.meshes) text += fmt::format(" {}", mesh.agent.mesh_id);
+  return fmt::format("{} of {} ports, quirks {}", text, chain.meshes[0].agent.ports.size(),
+                     chain.meshes[0].agent.quirks ? "reference" : "none");
 }
 std::string text_of(const orchestrator::ControlAgentParams& a) {
   return fmt::format("agent: at ({},{}), grid {}..{}, staging RAM {} flits, quirks {}", a.position.x,

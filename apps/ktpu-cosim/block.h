@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "tlm/memory/banked_dram.h"
 #include "tlm/memory/memory_agent.h"
 #include "tlm/memory/simple_dram.h"
 #include "tlm/noc/router.h"
@@ -30,7 +32,12 @@ struct Endpoint {
 struct MemoryShape {
   memory::MemoryAgentConfig agent;
   memory::SimpleDramParams dram;
+  std::optional<memory::BankedDramParams> banked;  // in its place
   unsigned bus_bits = 512;
+};
+// Memory agents of three meshes in a chain, joined by their interlinks.
+struct ChainShape {
+  std::vector<MemoryShape> meshes;
 };
 struct EngineShape {
   unsigned commands = 128;
@@ -40,8 +47,8 @@ struct QuantiserShape {};
 struct Block {
   std::string word;  // as in node ids: "router", "cluster", ...
   std::vector<Port> ports;
-  std::variant<noc::RouterParams, Endpoint, MemoryShape, orchestrator::ControlAgentParams, EngineShape,
-               QuantiserShape>
+  std::variant<noc::RouterParams, Endpoint, MemoryShape, ChainShape, orchestrator::ControlAgentParams,
+               EngineShape, QuantiserShape>
       shape;
 
   std::string text() const;  // the parameters, one line

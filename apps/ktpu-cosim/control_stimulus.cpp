@@ -5,6 +5,7 @@
 
 #include "apps/ktpu-cosim/stimulus.h"
 #include "arch/encoding/address_map.h"
+#include "arch/encoding/interlink.h"
 #include "arch/encoding/mover.h"
 #include "arch/encoding/registers.h"
 #include "tests/support/random_agent_load.h"
@@ -12,6 +13,7 @@
 #include "tests/support/random_engine_beat.h"
 #include "tests/support/random_memory_requests.h"
 #include "tests/support/random_moves.h"
+#include "tests/support/random_remote_burst.h"
 
 namespace ktpu::cosim {
 
@@ -111,6 +113,70 @@ Stimulus memory_stimulus(const Block& block, Style style, Random& random, sim::C
     message.burst = {burst.write, burst.address};
     all.push_back(std::move(message));
   });
+  return all;
+}
+
+// Bursts, words and doorbells from mesh to mesh, requests and moves at home. kWild: bursts that break the
+// rules of memory.md section 11.7, of one flit, interleaved, with a flit lost, and with the interlink off at
+// times.
+Stimulus chain_stimulus(const Block& block, Style style, Random& random, sim::Cycle cycles) {
+  namespace il = arch::interlink;
+  const auto& meshes = std::get<ChainShape>(block.shape).meshes;
+  const bool wild = style == Style::kWild;
+  Stimulus all;
+  for (unsigned m = 0; m < meshes.size(); ++m) {
+    const memory::MemoryAgentConfig& agent = meshes[m].agent;
+    const auto other = [&] {
+      if (wild && random.below(12) == 0) return random.below(4);
+      return meshes[(m + 1 + random.below(static_cast<std::uint32_t>(meshes.size()) - 1)) % meshes.size()]
+          .agent.mesh_id;
+    };
+    for (unsigned p = 0; p < agent.ports.size(); ++p) {
+      test::MemoryMessages messages(random, agent.ports[p], false, agent.mesh_id);
+      fill(all, cycles / 2, [&] {
+        Message message;
+        message.port = block.port(fmt::format("m{}.port{}", m, p));
+        message.gap = random.below(40);
+        // One port sends bursts, so that they are not interleaved (X1).
+        if ((p == 0 || wild) && random.below(3) != 0) {
+          const arch::Coord source{static_cast<std::uint8_t>(8 + m), static_cast<std::uint8_t>(1 + p)};
+          unsigned flits = 2 + random.below(random.below(6) == 0 ? 60 : 14);
+          if (flits % 32 == 1) ++flits;  // X2
+          if (wild && random.below(4) == 0) flits = 1;
+          message.flits = test::random_remote_burst(random, other(), agent.ports[p], source, flits);
+          if (wild && flits > 1 && random.below(8) == 0)
+            message.flits.erase(message.flits.begin() + random.below(flits));
+        } else {
+          message.lane = 1 + random.below(3);
+          message.flits =
+              messages.usual({static_cast<std::uint8_t>(message.lane), static_cast<std::uint8_t>(p + 1)});
+        }
+        all.push_back(std::move(message));
+      });
+    }
+    fill(all, cycles, [&] {
+      Message message;
+      message.port = block.port(fmt::format("m{}.client", m));
+      message.gap = random.below(40);
+      message.flits.push_back(test::random_agent_flit(random));
+      all.push_back(std::move(message));
+    });
+    fill(all, cycles, [&] {
+      const unsigned far = random.below(3) == 0 ? agent.mesh_id : other();
+      std::vector<BusBeat> beats;
+      for (const auto& [offset, data] : memory::test::copy_of(
+               std::uint64_t{agent.mesh_id} << 36 | random.below(1u << 10) * 32ull,
+               std::uint64_t{far} << 36 | random.below(1u << 12) * 32ull, 1 + random.below(30)))
+        beats.push_back(write_of(offset, data));
+      beats.push_back(write_of(arch::mover::kControl, std::uint64_t{random.below(2)} << 11 | 1ull << 16));
+      beats.push_back(write_of(il::kDoorbell, other() | std::uint64_t{random.below(256)} << 8));
+      if (random.below(4) == 0) beats.push_back(write_of(il::kControl, 1 | random.below(4) << 1));
+      if (random.below(8) == 0) beats.push_back(write_of(0x98 + 8 * random.below(8), random.next()));
+      if (wild && random.below(8) == 0) beats.push_back(write_of(il::kControl, random.below(2)));
+      if (random.below(12) == 0) beats.push_back(write_of(il::kMeshId, agent.mesh_id));
+      all.push_back(beats_message(block.port(fmt::format("m{}.aux", m)), random.below(60), std::move(beats)));
+    });
+  }
   return all;
 }
 

@@ -7,12 +7,14 @@
 
 namespace ktpu::cosim {
 
-MemoryClient::MemoryClient(const Setup& setup, memory::AuxWindow& window)
+MemoryClient::MemoryClient(const Setup& setup, const std::string& prefix, bool waits,
+                           memory::AuxWindow& window)
     : conditions_(setup.conditions),
       transfers_(setup.transfers),
       window_(window),
-      client_(setup.block.port("client")),
-      aux_(setup.block.port("aux")),
+      client_(setup.block.port(prefix + "client")),
+      aux_(setup.block.port(prefix + "aux")),
+      waits_(waits),
       flits_(&Message::flits, conditions_.seed),
       writes_(&Message::beats, conditions_.seed) {}
 
@@ -43,12 +45,10 @@ sim::Cycle MemoryClient::clock(sim::Cycle now, bool out_taken) {
   return now + 1;
 }
 
-// Legal episodes have odd seeds: their moves wait for each other. In wild ones registers change under a move.
 void MemoryClient::write_registers(sim::Cycle now) {
-  const bool waits = conditions_.seed % 2 == 1;
   for (unsigned n = 1 + sim::Random::nth(conditions_.seed + 3, now) % 2; n != 0; --n) {
     if (stalled(conditions_, 4 * aux_ + n, now)) return;
-    if (waits && writes_.starts(now) && (now < quiet_until_ || mover_busy())) return;
+    if (waits_ && writes_.starts(now) && (now < quiet_until_ || mover_busy())) return;
     const auto beat = writes_.take(now);
     if (!beat) return;
     transfers_.in(now, aux_, [&] { return text_of(*beat); });

@@ -10,8 +10,11 @@ namespace ktpu::cosim {
 // random what it gets; writes the registers of the port "aux", up to two a cycle, as two register buses do.
 class MemoryClient final : public memory::AgentClient {
  public:
-  MemoryClient(const Setup& setup, memory::AuxWindow& window);
+  // `prefix`: of the names of its ports. `waits`: a message of register writes waits until the mover rests;
+  // else registers change under moves.
+  MemoryClient(const Setup& setup, const std::string& prefix, bool waits, memory::AuxWindow& window);
   void send(const Message& message);
+  bool has(unsigned port) const { return port == client_ || port == aux_; }
 
   void reset(sim::Cycle) override { full_ = false; }
   const arch::Flit* out() const override { return full_ ? &flit_ : nullptr; }
@@ -29,6 +32,7 @@ class MemoryClient final : public memory::AgentClient {
   Transfers& transfers_;
   memory::AuxWindow& window_;
   unsigned client_, aux_;
+  bool waits_;
   Feed<arch::Flit> flits_;
   Feed<orchestrator::BusBeat> writes_;
   arch::Flit flit_{};

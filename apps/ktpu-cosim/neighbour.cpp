@@ -60,6 +60,9 @@ void Neighbour::choose(sim::Cycle now) {
 
 void Neighbour::take(sim::Cycle now, const Flit& flit) {
   transfers_.out(now, number_, [&] { return arch::flit_to_text(flit, dialect_); });
+  if (loop_ && flit.dst() == *loop_ &&
+      (flit.type() == FlitType::kMemWrReq || flit.type() == FlitType::kMemWrData))
+    answers_.push_back({now + 3, flit});
   if (!memory_) return;
   if (flit.type() == FlitType::kMemRdReq) read(now, flit);
   if (flit.type() == FlitType::kMemWrReq) write_ = flit;

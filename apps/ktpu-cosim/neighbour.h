@@ -16,6 +16,8 @@ class Neighbour final : public sim::Unit {
   Neighbour(unsigned number, const sim::FlitPort& port, const Setup& setup, bool memory,
             arch::Dialect dialect);
   void send(const Message& message) { feed_.add(message); }
+  // As the router of a memory port at `port`: writes for it that come out of it go back in.
+  void loop(arch::Coord port) { loop_ = port; }
 
   void reset(sim::Cycle) override {}
   void drive(sim::Cycle now) override;
@@ -37,6 +39,7 @@ class Neighbour final : public sim::Unit {
   Conditions conditions_;
   Transfers& transfers_;
   bool memory_;
+  std::optional<arch::Coord> loop_;
   arch::Dialect dialect_;
   Feed<arch::Flit> feed_;
   std::deque<Answer> answers_;

@@ -58,6 +58,7 @@ Stimulus router_stimulus(const Block& block, Style style, sim::Random& random, s
 Stimulus cluster_stimulus(const Block& block, Style style, sim::Random& random, sim::Cycle cycles);
 Stimulus vector_stimulus(const Block& block, Style style, sim::Random& random, sim::Cycle cycles);
 Stimulus memory_stimulus(const Block& block, Style style, sim::Random& random, sim::Cycle cycles);
+Stimulus chain_stimulus(const Block& block, Style style, sim::Random& random, sim::Cycle cycles);
 Stimulus agent_stimulus(const Block& block, Style style, sim::Random& random, sim::Cycle cycles);
 Stimulus engine_stimulus(const Block& block, Style style, sim::Random& random, sim::Cycle cycles);
 Stimulus quantiser_stimulus(const Block& block, Style style, sim::Random& random, sim::Cycle cycles);

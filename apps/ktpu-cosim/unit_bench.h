@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "apps/ktpu-cosim/bench.h"
 #include "tlm/sim/engine.h"
@@ -14,27 +15,37 @@ class UnitBench : public Bench {
  public:
   void run(sim::Cycle cycles) override {
     engine_.run_until(engine_.now() + cycles);
-    pair_->require_compared();
+    require_compared();
   }
   sim::Cycle now() const override { return engine_.now(); }
-  std::uint64_t values() const override { return pair_->compared_values(); }
-  void print_history(std::ostream& out) const override { pair_->print_history(out); }
-  void write_waves(std::ostream& out) const override { pair_->write_history_vcd(out); }
+  std::uint64_t values() const override {
+    std::uint64_t sum = 0;
+    for (const sim::Lockstep* pair : pairs_) sum += pair->compared_values();
+    return sum;
+  }
+  void print_history(std::ostream& out) const override {
+    for (const sim::Lockstep* pair : pairs_) pair->print_history(out);
+  }
+  void write_waves(std::ostream& out) const override { pairs_.front()->write_history_vcd(out); }
 
  protected:
-  // The pair; once, before elaboration. Throws InternalError unless it is one.
+  // A pair, before elaboration. Throws InternalError unless it is one.
   void stand(std::unique_ptr<sim::Unit> unit) {
-    unit_ = std::move(unit);
-    pair_ = dynamic_cast<sim::Lockstep*>(unit_.get());
-    KTPU_CHECK(pair_ != nullptr, "the lock-step implementation is no lock-step pair");
-    engine_.add(*unit_);
+    auto* pair = dynamic_cast<sim::Lockstep*>(unit.get());
+    KTPU_CHECK(pair != nullptr, "the lock-step implementation is no lock-step pair");
+    engine_.add(*unit);
+    units_.push_back(std::move(unit));
+    pairs_.push_back(pair);
+  }
+  void require_compared() const {
+    for (const sim::Lockstep* pair : pairs_) pair->require_compared();
   }
 
   sim::Engine engine_;
-  sim::Lockstep* pair_ = nullptr;
 
  private:
-  std::unique_ptr<sim::Unit> unit_;
+  std::vector<std::unique_ptr<sim::Unit>> units_;
+  std::vector<sim::Lockstep*> pairs_;
 };
 
 }  // namespace ktpu::cosim

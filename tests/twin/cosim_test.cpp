@@ -2,11 +2,14 @@
 // ktpu-cosim: sound blocks pass, a faulty one is found and its stimulus comes out short.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <sstream>
 
 #include "apps/common/register_units.h"
 #include "apps/ktpu-cosim/campaign.h"
 #include "apps/ktpu-cosim/minimise.h"
+#include "arch/program/program_file.h"
+#include "arch/program/text.h"
 #include "tlm/cluster/matmul_cluster.h"
 #include "tlm/platform/model_params.h"
 #include "tlm/sim/lockstep.h"
@@ -43,15 +46,39 @@ platform::Registry cluster_pair(std::function<void(cluster::ClusterParams&)> fau
   return registry;
 }
 
-TEST(Cosim, SoundBlocksAreEqual) {
+// Every block, in the short form of the nightly campaigns (cosim_long_test.cpp).
+class CosimBlocks : public testing::TestWithParam<std::string> {};
+
+TEST_P(CosimBlocks, AreEqual) {
   platform::Registry registry;
   apps::register_units(registry);
-  for (const char* block : {"router", "cluster"}) {
-    Campaign campaign;
-    campaign.block = block;
-    campaign.cycles = 12'000;
-    EXPECT_EQ(run_campaign(campaign, registry).status, ExitStatus::kOk) << block;
-  }
+  Campaign campaign;
+  campaign.block = GetParam();
+  campaign.cycles = 40'000;
+  campaign.quiet = true;
+  campaign.least = 50;
+  const Totals totals = run_campaign(campaign, registry);
+  EXPECT_EQ(totals.status, ExitStatus::kOk);
+  EXPECT_EQ(totals.cycles, campaign.cycles);
+  EXPECT_GT(totals.values, campaign.cycles / 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CosimBlocks, testing::ValuesIn(block_words()),
+                         [](const auto& param) { return param.param; });
+
+// A campaign that asks for more transfers than there were says so and fails.
+TEST(Cosim, TooFewTransfersAreAnError) {
+  platform::Registry registry;
+  apps::register_units(registry);
+  Campaign campaign;
+  campaign.block = "engine";
+  campaign.cycles = 2'000;
+  campaign.quiet = true;
+  campaign.least = 1'000'000;
+  const Totals totals = run_campaign(campaign, registry);
+  EXPECT_EQ(totals.status, ExitStatus::kLockstepMismatch);
+  EXPECT_LT(totals.least(), campaign.least);
+  EXPECT_GT(totals.least(), 0u);
 }
 
 // Same seed, same outcome; and the block has something to do in both styles.
@@ -172,6 +199,33 @@ TEST(Cosim, WholeMachines) {
   machine.cycles = 1000;
   machine.stalls = 30;
   EXPECT_EQ(run_machine(machine, registry), ExitStatus::kOk);
+  // Nothing would happen in it.
+  machine.topology = "mesh8";
+  EXPECT_THROW(run_machine(machine, registry), arch::UserError);
+}
+
+// A program on a machine that is all in lock-step, memory, agent and engine included.
+TEST(Cosim, WholeMachinesRunPrograms) {
+  platform::Registry registry;
+  apps::register_units(registry);
+  const std::string path = testing::TempDir() + "cosim_program.kasm";
+  std::ifstream source(std::string(KTPU_SOURCE_DIR) + "/examples/matmul_32x32x128.kasm");
+  const std::string text((std::istreambuf_iterator<char>(source)), {});
+  arch::save_program(arch::assemble(text, "matmul_32x32x128.kasm"), path);
+  WholeMachine machine;
+  machine.topology = "mesh8";
+  machine.program = path;
+  machine.cycles = sim::kNever;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_machine(machine, registry), ExitStatus::kOk);
+  const std::string printed = testing::internal::GetCapturedStdout();
+  for (const char* unit : {"router@1,1:", "cluster@1,0:", "memory", "agent:"})
+    EXPECT_NE(printed.find(unit), std::string::npos) << printed;
+  EXPECT_EQ(printed.find("is not over"), std::string::npos);
+  machine.cycles = 100;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run_machine(machine, registry), ExitStatus::kOk);
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("is not over"), std::string::npos);
 }
 
 }  // namespace

@@ -8,36 +8,12 @@
 #include <vector>
 
 #include "arch/encoding/interlink.h"
+#include "tests/support/random_remote_burst.h"
 #include "tests/twin/memory_load.h"
 
 namespace ktpu::test {
 
 namespace il = arch::interlink;
-
-// A CU_DATA burst or a write for another mesh: its flits, with txn and mark on each.
-inline std::vector<arch::Flit> random_burst(sim::Random& random, unsigned mesh, arch::Coord port,
-                                            arch::Coord src, unsigned flits) {
-  std::vector<arch::Flit> burst;
-  const bool write = random.below(2) == 0 && flits <= 9 && flits >= 2;
-  const arch::Coord to{static_cast<std::uint8_t>(write ? port.x : random.below(4)),
-                       static_cast<std::uint8_t>(write ? port.y : 1 + random.below(4))};
-  for (unsigned n = 0; n < flits; ++n) {
-    const auto type = !write   ? arch::FlitType::kCuData
-                      : n == 0 ? arch::FlitType::kMemWrReq
-                               : arch::FlitType::kMemWrData;
-    arch::Flit flit =
-        arch::make_flit(port, src, type, to.node_byte(), n + 1 == flits, arch::kRsvdRemote | mesh);
-    for (unsigned w = 0; w < 4; ++w) flit.w[w] = random.next();
-    if (n == 0 && random.below(8) == 0) flit.w[3] = 0;  // no node for the acknowledgement
-    if (n == 0 && write) {
-      const arch::Flit request = mt::write_request(std::uint64_t{mesh} << 36 | random.below(1u << 12) * 32ull,
-                                                   flits - 1, src, 0, port);
-      std::copy_n(request.w.begin(), 4, flit.w.begin());
-    }
-    burst.push_back(flit);
-  }
-  return burst;
-}
 
 struct ChainLoad {
   std::uint64_t cycles = 0, beats = 0, injected = 0, doorbells = 0, words = 0, credits = 0;
@@ -109,14 +85,14 @@ ChainLoad run_chain(std::uint64_t seed, const ChainOptions& options) {
       if (flits % 32 == 1) ++flits;  // X2
       if (options.wild && random.below(4) == 0) flits = 1;
       std::vector<arch::Flit> burst =
-          random_burst(random, other(), {0, static_cast<std::uint8_t>(1 + p)}, source(p), flits);
+          random_remote_burst(random, other(), {0, static_cast<std::uint8_t>(1 + p)}, source(p), flits);
       for (const arch::Flit& flit : burst) {
         if (random.below(3) == 0) at += random.below(6);
         if (options.wild && random.below(40) == 0) continue;  // loses one
         mesh.node->senders[p]->send(at, flit);
         if (options.wild && random.below(30) == 0)
           mesh.node->senders[p]->send(
-              at, random_burst(random, other(), {0, static_cast<std::uint8_t>(1 + p)}, {7, 7}, 1)[0]);
+              at, random_remote_burst(random, other(), {0, static_cast<std::uint8_t>(1 + p)}, {7, 7}, 1)[0]);
       }
       at += random.below(40);
       // An ordinary request; of one that names another mesh nothing is known but a fault.
