@@ -70,7 +70,9 @@ Stimulus memory_stimulus(const Block& block, Style style, Random& random, sim::C
   const bool wild = style == Style::kWild;
   // Busy and quiet ports, moves or none, many or few flits for the control agent: so that each of them is
   // alone with the DRAM now and then.
-  const unsigned pace = 1 + random.below(random.below(2) == 0 ? 12 : 120), chatty = random.below(3);
+  const bool host_first = random.below(3) == 0;
+  const unsigned pace = host_first ? 400 : 1 + random.below(random.below(2) == 0 ? 12 : 120);
+  const unsigned chatty = random.below(3);
   Stimulus all;
   for (unsigned p = 0; p < shape.agent.ports.size(); ++p) {
     test::MemoryMessages messages(random, shape.agent.ports[p], staged, shape.agent.mesh_id);
@@ -97,7 +99,7 @@ Stimulus memory_stimulus(const Block& block, Style style, Random& random, sim::C
   });
   const unsigned aux = block.port("aux");
   const std::uint64_t base = 1ull << 39 | std::uint64_t{shape.agent.mesh_id} << 36;
-  fill(all, random.below(3) == 0 ? 1 : cycles, [&] {
+  fill(all, host_first || random.below(3) == 0 ? 1 : cycles, [&] {
     const bool staging = staged && random.below(2) == 0;
     all.push_back(beats_message(aux, random.below(wild ? 40 : 200),
                                 registers_of_a_move(random, staging ? base : 0, !wild)));
@@ -109,7 +111,7 @@ Stimulus memory_stimulus(const Block& block, Style style, Random& random, sim::C
     if (!upload && random.below(4) != 0) burst.address.beats = 1 + random.below(3);
     Message message;
     message.port = burst.write ? aw : ar;
-    message.gap = random.below(30);
+    message.gap = random.below(host_first ? 4 : 30);
     message.burst = {burst.write, burst.address};
     all.push_back(std::move(message));
   });
@@ -154,6 +156,14 @@ Stimulus chain_stimulus(const Block& block, Style style, Random& random, sim::Cy
         all.push_back(std::move(message));
       });
     }
+    fill(all, cycles, [&] {
+      Message message;
+      message.port = block.port(fmt::format("m{}.port0", m));
+      message.lane = 9;
+      message.gap = random.below(100);
+      message.flits = {test::MemoryMessages(random, agent.ports[0], false, agent.mesh_id).signal({1, 1})};
+      all.push_back(std::move(message));
+    });
     fill(all, cycles, [&] {
       Message message;
       message.port = block.port(fmt::format("m{}.client", m));
