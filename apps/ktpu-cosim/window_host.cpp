@@ -40,7 +40,7 @@ void WindowHost::drive(sim::Cycle now) {
   bus_.b.set_busy(stalls(b_, now));
 }
 
-void WindowHost::advance(sim::Cycle now, sim::Link<memory::WindowAddress>& link, Side& side) {
+bool WindowHost::advance(sim::Cycle now, sim::Link<memory::WindowAddress>& link, Side& side) {
   if (link.valid() && link.sample_sent()) {
     const memory::WindowAddress address = link.data();
     transfers_.in(now, side.port,
@@ -49,16 +49,16 @@ void WindowHost::advance(sim::Cycle now, sim::Link<memory::WindowAddress>& link,
     side.offers = false;
     side.free_from = now + 1;
   }
-  side.offers =
-      side.offers || (!side.waiting.empty() && side.free_from + side.waiting.front()->gap <= now + 1 &&
-                      !stalls(side.port, now));
+  if (side.offers || side.waiting.empty() || side.free_from + side.waiting.front()->gap > now + 1 ||
+      stalls(side.port, now))
+    return false;
+  side.offers = true;
+  return true;
 }
 
 sim::Cycle WindowHost::clock(sim::Cycle now) {
   // Words may come before, with or after their address; here they are ready with it.
-  const bool starts = !writes_.offers;
-  advance(now, bus_.aw, writes_);
-  if (starts && writes_.offers) data_.push_back(writes_.waiting.front()->burst->address);
+  if (advance(now, bus_.aw, writes_)) data_.push_back(writes_.waiting.front()->burst->address);
   advance(now, bus_.ar, reads_);
   const auto word = [](const memory::WindowBeat& beat) { return fmt::format("{:#018x}...", beat.data[0]); };
   if (bus_.w.valid() && bus_.w.sample_sent()) {

@@ -27,7 +27,8 @@ class WindowHost final : public sim::Unit {
     sim::Cycle free_from = 0;
   };
   void show(sim::Link<memory::WindowAddress>& link, const Side& side);
-  void advance(sim::Cycle now, sim::Link<memory::WindowAddress>& link, Side& side);
+  // Whether the offer of another burst begins.
+  bool advance(sim::Cycle now, sim::Link<memory::WindowAddress>& link, Side& side);
   bool stalls(unsigned port, sim::Cycle now) const { return stalled(conditions_, 4 * port + 1, now); }
 
   memory::WindowBus& bus_;
