@@ -106,8 +106,14 @@ Stimulus memory_stimulus(const Block& block, Style style, Random& random, sim::C
   });
   const unsigned aw = block.port("window.aw"), ar = block.port("window.ar");
   fill(all, cycles, [&] {
+    // Uploads take long.
+    const auto is_upload = [](const test::RandomBurst& b) {
+      return arch::address::in_aperture(b.address.addr) && b.address.beats % 8 == 0;
+    };
     test::RandomBurst burst = test::random_burst(random, staged, shape.agent.mesh_id);
-    const bool upload = arch::address::in_aperture(burst.address.addr) && burst.address.beats % 8 == 0;
+    for (unsigned n = random.below(8); n != 0 && is_upload(burst); --n)
+      burst = test::random_burst(random, staged, shape.agent.mesh_id);
+    const bool upload = is_upload(burst);
     if (!upload && random.below(4) != 0) burst.address.beats = 1 + random.below(3);
     Message message;
     message.port = burst.write ? aw : ar;
