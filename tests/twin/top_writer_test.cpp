@@ -198,6 +198,7 @@ TEST_F(TopWriter, RefusesInWords) {
                  {"mesh1.yaml:17:7: cluster@1,1", "14 bits, acc_mw is 12"});
   expect_refused("mesh1", {"meshes.0.router.fifo_latency=4"},
                  {"mesh 0", "fifo_latency and fifo_extra are 4 and 2"});
+  expect_refused("staged", {}, {"staged.yaml:", "cluster@1,0", "no RTL of the staging adapter"});
   expect_refused("nosuch", {}, {"nosuch"});
   EXPECT_EQ(run("ktpu-rtlgen", {}).status, 2);
 }
@@ -212,6 +213,7 @@ TEST_F(TopWriter, SaysWhatItCannotWrite) {
 TEST_F(TopWriter, LintMesh1) { expect_clean("mesh1"); }
 TEST_F(TopWriter, LintReferenceSmall) { expect_clean("reference_small"); }
 TEST_F(TopWriter, LintMesh8) { expect_clean("mesh8"); }
+TEST_F(TopWriter, LintQuad) { expect_clean("quad"); }
 TEST_F(TopWriter, LintNoc3x3) { expect_clean("noc3x3"); }
 TEST_F(TopWriter, LintOfACopyThatWasMoved) {
   ASSERT_EQ(run("ktpu-rtlgen", {"-t", "mesh1", "-o", "one", "--copy"}).status, 0);
