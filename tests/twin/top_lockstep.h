@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "apps/common/memory_sockets.h"
+#include "apps/common/top_pins.h"
 #include "arch/error.h"
 #include "rtl_models/twin.h"
 #include "tlm/memory/simple_dram.h"
@@ -36,6 +37,7 @@ class TopLockstep {
         twin_memory_({dram_.base, dram_.size_bytes, dram_.wrap}),
         twin_dram_(twin_memory_, params(), dram_.bus_bits),
         twin_socket_(twin_dram_),
+        dram_pins_(dram_.bus_bits),
         top_("top") {
     platform::Registry models;
     platform::register_models(models);
@@ -67,12 +69,7 @@ class TopLockstep {
   void start() {
     mesh().memory->for_each_page(
         [this](std::uint64_t at, std::span<const std::uint8_t> bytes) { twin_memory_.write(at, bytes); });
-    V& p = pins();
-    p.host_write_i = p.host_read_i = 0;
-    if constexpr (requires { p.engine_write_i; }) p.engine_write_i = p.engine_read_i = 0;
-    p.window_aw_valid_i = p.window_ar_valid_i = p.window_w_valid_i = 0;
-    p.window_r_busy_i = p.window_b_busy_i = 0;
-    p.dram_ar_ready_i = p.dram_aw_ready_i = p.dram_w_ready_i = p.dram_r_valid_i = p.dram_b_valid_i = 0;
+    apps::quiet_top(pins());
     twin_socket_.reset(0);
     top_.reset(0);
   }
@@ -125,21 +122,10 @@ class TopLockstep {
   void host(sim::Cycle now) {
     V& p = pins();
     check(now, "host", "read_data", mesh().host_bus->read_data, p.host_read_data_o);
-    const orchestrator::BusBeat beat = beat_of(*mesh().host_bus);
-    p.host_write_i = beat.write;
-    p.host_read_i = beat.read;
-    p.host_strobe_i = beat.strobe;
-    p.host_write_offset_i = static_cast<std::uint16_t>(beat.write_offset);
-    p.host_read_offset_i = static_cast<std::uint16_t>(beat.read_offset);
-    p.host_write_data_i = beat.data;
+    apps::set_host(p, beat_of(*mesh().host_bus));
     if constexpr (requires { p.engine_write_i; }) {
       check(now, "engine", "read_data", mesh().engine_slave_bus->read_data, p.engine_read_data_o);
-      const orchestrator::BusBeat command = beat_of(*mesh().engine_slave_bus);
-      p.engine_write_i = command.write;
-      p.engine_read_i = command.read;
-      p.engine_write_offset_i = command.write_offset;
-      p.engine_read_offset_i = command.read_offset;
-      p.engine_write_data_i = command.data;
+      apps::set_engine(p, beat_of(*mesh().engine_slave_bus));
     }
   }
   static orchestrator::BusBeat beat_of(const orchestrator::RegisterBus& bus) {
@@ -176,25 +162,7 @@ class TopLockstep {
     check(now, "dram", "ar_ready", model.ar_ready, shown.ar_ready);
     check(now, "dram", "r_valid", model.r_valid, shown.r_valid);
     check(now, "dram", "b_valid", model.b_valid, shown.b_valid);
-    const rtl::DramSocket::Address ar{p.dram_ar_addr_o, p.dram_ar_beats_o, p.dram_ar_id_o};
-    const rtl::DramSocket::Address aw{p.dram_aw_addr_o, p.dram_aw_beats_o, p.dram_aw_id_o};
-    alignas(8) std::array<std::uint64_t, 16> data{};
-    std::memcpy(data.data(), &p.dram_w_data_o[0], sizeof p.dram_w_data_o);
-    const rtl::DramSocket::Beat w{data.data(), p.dram_w_lanes_o, static_cast<bool>(p.dram_w_last_o)};
-    const rtl::DramSocket::Moves moves{p.dram_ar_valid_o && shown.ar_ready ? &ar : nullptr,
-                                       p.dram_aw_valid_o && shown.aw_ready ? &aw : nullptr,
-                                       p.dram_w_valid_o && shown.w_ready ? &w : nullptr,
-                                       p.dram_r_ready_o && shown.r_valid, p.dram_b_ready_o && shown.b_valid};
-    p.dram_ar_ready_i = shown.ar_ready;
-    p.dram_aw_ready_i = shown.aw_ready;
-    p.dram_w_ready_i = shown.w_ready;
-    p.dram_r_valid_i = shown.r_valid;
-    p.dram_b_valid_i = shown.b_valid;
-    p.dram_b_id_i = shown.b_id;
-    if (shown.r_valid) {
-      p.dram_r_id_i = shown.r_id;
-      std::memcpy(&p.dram_r_data_i[0], shown.r_data, dram_.bus_bits / 8);
-    }
+    const rtl::DramSocket::Moves moves = dram_pins_(p, shown);
     compared_->clock(now, moves);
     twin_socket_.clock(now, moves);
   }
@@ -203,6 +171,7 @@ class TopLockstep {
   memory::SparseMemory twin_memory_;
   memory::SimpleDram twin_dram_;
   apps::DramOfTwin twin_socket_;
+  apps::TopDram<V> dram_pins_;
   std::unique_ptr<memory::SimpleDram> real_;
   apps::RecordedDram* recorded_ = nullptr;
   std::unique_ptr<apps::ComparedDram> compared_;

@@ -116,6 +116,7 @@ void MemoryAgent::reset(sim::Cycle start) {
   landing_.reset();
   path_->reset(start);
   path_due_ = start;
+  ports_free_ = false;
   for (Attachment& a : attachments_) a.shown = Shown::kNothing;
   selected_ = -1;
   round_robin_ = 0;
@@ -168,6 +169,11 @@ void MemoryAgent::drive(sim::Cycle now) {
 bool MemoryAgent::settle(sim::Cycle /*now*/) {
   bool changed = false;
   selected_ = -1;
+  if (offered_ == 0 && ports_free_) {
+    remote_selected_ = -1;
+    return false;
+  }
+  ports_free_ = offered_ == 0;
   const auto count = static_cast<unsigned>(ports_.size());
   std::uint32_t for_client = 0, remote = 0;
   for (unsigned p = 0; p < count; ++p) {
@@ -300,23 +306,31 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
     if (client_->out() != nullptr) next = now + 1;
   }
 
+  // Whether the DRAM path or anybody at its wires did something: if not, the cycle it is due in stands.
+  bool at_path = all || path_due_ <= now || dram_bus_ != nullptr || split_ != nullptr;
   if ((all || path_due_ <= now) && path_->clock(now, probe_)) last_handshake_ = now;
   for (unsigned p = 0; p < count; ++p) {
     MemoryPort& port = *ports_[p];
     const bool taken = engine_taken >> p & 1;
-    if (all || port.next() <= now || accepted[p] != nullptr || taken || port.wires().events())
+    if (all || port.next() <= now || accepted[p] != nullptr || taken || port.wires().events()) {
       port.clock(now, accepted[p], taken);
+      at_path = true;
+    }
     next = std::min(next, port.next());
   }
   if (split_ != nullptr && clock_interlink(now, all, remote_taken)) next = now + 1;
   if (interlink_ != nullptr) next = std::min(next, interlink_->next());
   if (window_ != nullptr) {
-    if (all || window_->wants(now)) window_->clock(now);
+    if (all || window_->wants(now)) {
+      window_->clock(now);
+      at_path = true;
+    }
     next = std::min(next, window_->next());
   }
+  at_path = at_path || mover_->next() <= now || mover_->wires().events();
   if (clock_mover(now, all)) next = now + 1;
   next = std::min(next, mover_->next());
-  path_due_ = path_->next(now);
+  if (at_path) path_due_ = path_->next(now);
   return std::min(next, path_due_);
 }
 
@@ -467,6 +481,7 @@ void MemoryAgent::visit(sim::Archive& archive) {
   archive.kept("path_due", path_due_);
   archive.kept("last_handshake", last_handshake_);
   misuse_.visit(archive);
+  if (archive.restores()) ports_free_ = false;
 }
 
 std::string MemoryAgent::port_part(unsigned port, std::string_view part) {

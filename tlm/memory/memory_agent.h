@@ -138,6 +138,7 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   std::unique_ptr<WriteSplit> split_;     // with an interlink, idle or not
   std::unique_ptr<Interlink> interlink_;  // in use
   std::uint32_t offered_ = 0;             // bit p: port p's in-link is valid (kept by the links)
+  bool ports_free_ = false;               // nothing was offered in the last cycle, and all in-links show it
   int selected_ = -1;                     // port whose flit goes to the client in this cycle; set by settle()
   unsigned round_robin_ = 0;              // rr of memory.md section 2
   int remote_selected_ = -1;              // the same for the interlink

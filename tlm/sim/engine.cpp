@@ -122,6 +122,10 @@ void Engine::order_mealy() {
     mealy_.push_back(*ready);
     pending.erase(ready);
   }
+  mealy_bits_ = 0;
+  if (words_ != 1 || mealy_cyclic_) return;
+  for (const Unit* unit : mealy_) mealy_bits_ |= 1ull << unit->index_;
+  if (static_cast<std::size_t>(std::popcount(mealy_bits_)) != mealy_.size()) mealy_bits_ = 0;
 }
 
 void Engine::reset() {
@@ -170,8 +174,18 @@ void Engine::settle_all() {
   if (!mealy_cyclic_) {
     if (words_ == 1) {  // most machines: this is run in every cycle
       const std::uint64_t* active = active_.data();
-      for (Unit* unit : mealy_)
-        if ((*active >> unit->index_) & 1) unit->settle(now_);
+      // None or one, mostly: no order to keep, unless it wakes another one (a pacer its receiver).
+      auto from = mealy_.begin();
+      const std::uint64_t first = *active & mealy_bits_;
+      if (mealy_bits_ != 0 && (first & (first - 1)) == 0) {
+        if (first == 0) return;
+        Unit* only = units_[static_cast<std::size_t>(std::countr_zero(first))];
+        only->settle(now_);
+        if ((*active & mealy_bits_) == first) return;
+        from = std::find(from, mealy_.end(), only) + 1;
+      }
+      for (auto at = from; at != mealy_.end(); ++at)
+        if ((*active >> (*at)->index_) & 1) (*at)->settle(now_);
       return;
     }
     for (Unit* unit : mealy_)

@@ -100,8 +100,10 @@ class Engine {
   std::vector<Unit*> units_;
   std::vector<LinkBase*> links_;
   std::vector<Observer*> observers_;
-  std::vector<Unit*> mealy_;           // in settling order
-  bool mealy_cyclic_ = false;          // no such order exists: settle repeatedly
+  std::vector<Unit*> mealy_;  // in settling order
+  std::uint64_t mealy_bits_ =
+      0;                       // their bits, if all units have a place in one word and none in mealy_ twice
+  bool mealy_cyclic_ = false;  // no such order exists: settle repeatedly
   std::vector<std::uint64_t> active_;  // units awake in the current cycle
   std::vector<std::uint64_t> next_;    // units awake in the next one
   std::vector<std::uint64_t> all_;
