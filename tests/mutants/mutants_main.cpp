@@ -130,7 +130,8 @@ std::map<std::string, bool> explained() {
 }
 
 struct Counts {
-  std::size_t killed = 0, survived = 0, stale = 0, skipped = 0, failures = 0;
+  std::size_t killed = 0, survived = 0, stale = 0, skipped = 0;
+  std::vector<std::string> failures;  // what makes the test fail, said again at the end
 };
 
 // Runs one fault and says what came of it.
@@ -151,10 +152,10 @@ void judge(const Mutant& m, std::map<std::string, bool>& reasons, bool run_expla
     verdict = outcome.killed ? fmt::format("{}: {}", outcome.by, outcome.text.substr(0, 160)) : "SURVIVED";
     if (!outcome.killed && reason == reasons.end()) {
       verdict += ", and docs/mutants.md does not say why";
-      ++counts.failures;
+      counts.failures.push_back(fmt::format("{} survives unexplained", m.name));
     } else if (outcome.killed && reason != reasons.end()) {
       verdict += "; yet docs/mutants.md says that it survives";
-      ++counts.failures;
+      counts.failures.push_back(fmt::format("{} is killed, docs/mutants.md says it survives", m.name));
     }
     verdict += fmt::format(" ({:.1f} s)", outcome.seconds);
   }
@@ -181,8 +182,8 @@ int run_all(bool run_explained, const std::string& report_path) {
   for (const Mutant& m : mutants()) judge(m, reasons, run_explained, limit, counts, report);
   for (const auto& [name, known] : reasons) {
     if (known) continue;
-    fmt::print("docs/mutants.md explains {}, which is no fault of {}\n", name, KTPU_BLOCK);
-    ++counts.failures;
+    counts.failures.push_back(
+        fmt::format("docs/mutants.md explains {}, which is no fault of {}", name, KTPU_BLOCK));
   }
   const std::size_t all = mutants().size(), survived = counts.survived + counts.skipped;
   fmt::print("{}: {} faults, {} killed, {} survived", KTPU_BLOCK, all, counts.killed, survived);
@@ -190,11 +191,9 @@ int run_all(bool run_explained, const std::string& report_path) {
   if (counts.stale != 0) fmt::print(", {} stale: run scripts/mutants.py {}", counts.stale, KTPU_BLOCK);
   fmt::print("; {:.1f} % killed\n", 100.0 * double(counts.killed) / double(all - counts.stale));
   // A few stale ones are what an edit of the RTL leaves; without many the test would mean nothing.
-  if (counts.stale * 4 > all) {
-    fmt::print("more than a quarter is stale\n");
-    ++counts.failures;
-  }
-  return counts.failures != 0 ? 1 : 0;
+  if (counts.stale * 4 > all) counts.failures.push_back("more than a quarter is stale");
+  for (const std::string& failure : counts.failures) fmt::print("{}: {}\n", KTPU_BLOCK, failure);
+  return counts.failures.empty() ? 0 : 1;
 }
 
 int usage(const char* program) {
