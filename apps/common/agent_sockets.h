@@ -76,6 +76,7 @@ class LockstepAgent final : public memory::AgentClient,
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override { return model_.waits(now); }
 
+  rtl::AgentTwin& twin() { return twin_; }
   sim::Cycle compared_cycles() const override { return compared_cycles_; }
   // Flits shown or taken, read words and AUX writes, each in the first cycle it was there.
   std::uint64_t compared_values() const override { return compared_values_; }

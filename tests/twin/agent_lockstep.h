@@ -32,6 +32,19 @@ struct AgentLoad {
   unsigned resets = 0;    // resets on the way
 };
 
+// What one side tells of its inside: kick pulses, and flits on their way into the TX FIFO.
+struct AgentTold final : orchestrator::AgentProbe {
+  std::vector<sim::Cycle> kicks, pushes;
+  std::vector<arch::Flit> flits;
+  void kick(sim::Cycle pulse) override {  // once, however many buses write
+    if (kicks.empty() || kicks.back() != pulse) kicks.push_back(pulse);
+  }
+  void push(sim::Cycle now, const arch::Flit& flit) override {
+    pushes.push_back(now);
+    flits.push_back(flit);
+  }
+};
+
 class AgentPair {
  public:
   explicit AgentPair(const AgentLoad& load, unsigned buses = 2)
@@ -40,6 +53,11 @@ class AgentPair {
         model(params_, pointers(buses), &aux),
         pair("agent", model, params_, pointers(buses), &aux) {
     pair.reset(0);
+    model.set_probe(&model_told);
+    pair.twin().observe([this](sim::Cycle cycle, const rtl::AgentEvents& e) {
+      if (e.kick) twin_told.kick(cycle);
+      if (e.push) twin_told.push(cycle, e.flit);
+    });
   }
 
   // One cycle with these beats; `flit`: null if none.
@@ -84,6 +102,14 @@ class AgentPair {
         pair.reset(now);
       }
     }
+    // The model tells of a pulse one cycle ahead.
+    if (!model_told.kicks.empty() && model_told.kicks.back() >= now) model_told.kicks.pop_back();
+    if (load_.resets == 0) {  // which can come before the pulse
+      EXPECT_EQ(model_told.kicks, twin_told.kicks);
+    }
+    EXPECT_EQ(model_told.pushes, twin_told.pushes);
+    EXPECT_TRUE(model_told.flits == twin_told.flits);
+    EXPECT_FALSE(twin_told.pushes.empty());
     std::printf(
         "seed %llu: %llu cycles, %llu values compared, 0 mismatches; %llu flits sent, %llu lost, %llu AUX "
         "writes\n",
@@ -110,6 +136,7 @@ class AgentPair {
   apps::LockstepAgent pair;
   sim::Cycle now = 0;
   std::uint64_t sent = 0, lost = 0;
+  AgentTold model_told, twin_told;
 };
 
 }  // namespace ktpu::test

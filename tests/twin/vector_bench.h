@@ -140,6 +140,7 @@ class VectorBenchOf {
 
   vector::VectorCore& model() { return *model_; }
   sim::Lockstep& pair() { return *pair_; }
+  Twin& twin() { return static_cast<Twin&>(pair_->twin()); }
   sim::Cycle now() const { return engine_.now(); }
   struct Event {
     sim::Cycle cycle;

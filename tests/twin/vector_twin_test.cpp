@@ -19,17 +19,47 @@ std::uint64_t base_seed() {
 }
 unsigned runs(unsigned few) { return std::getenv("KTPU_LONG") != nullptr ? 50 * few : few; }
 
+// Something that a core told of its inside.
+struct Told {
+  enum class What : std::uint8_t { kRun, kExecute, kDone };
+  sim::Cycle cycle = 0;
+  What what = What::kRun;
+  unsigned pc = 0;
+  std::uint32_t value = 0;
+  bool fault = false, run = false;
+  bool operator==(const Told&) const = default;
+};
+
 struct Totals final : vector::VectorProbe {
+  std::vector<Told> model_told, twin_told;  // since the last add()
   std::uint64_t cycles = 0, values = 0, flits = 0, faults = 0;
   std::array<std::uint64_t, 32> executed{};  // by opcode
   std::array<std::uint64_t, 10> codes{};     // faults
   std::map<arch::QuirkId, std::uint64_t> quirks;
 
-  void on_execute(sim::Cycle, unsigned, std::uint32_t word) override { ++executed[word >> 27]; }
-  void on_done(sim::Cycle, std::uint32_t result, bool fault, bool) override {
+  void on_run(sim::Cycle start, unsigned pc) override { model_told.push_back({start, Told::What::kRun, pc}); }
+  void on_execute(sim::Cycle now, unsigned pc, std::uint32_t word) override {
+    ++executed[word >> 27];
+    model_told.push_back({now, Told::What::kExecute, pc, word});
+  }
+  void on_done(sim::Cycle now, std::uint32_t result, bool fault, bool run) override {
     if (fault) ++codes.at(result);
+    model_told.push_back({now, Told::What::kDone, 0, result, fault, run});
+  }
+  void listen(VectorBench& bench) {
+    bench.model().set_probe(this);
+    bench.twin().observe([this](sim::Cycle now, const rtl::VectorEvents& e) {
+      if (e.start) twin_told.push_back({now + 1, Told::What::kRun, e.pc});
+      if (e.execute) twin_told.push_back({now, Told::What::kExecute, e.pc, e.word});
+      if (e.done) twin_told.push_back({now, Told::What::kDone, 0, e.result, e.fault, e.run});
+    });
   }
   void add(VectorBench& bench) {
+    EXPECT_FALSE(model_told.empty());
+    EXPECT_EQ(model_told.size(), twin_told.size());
+    EXPECT_TRUE(model_told == twin_told) << "model and RTL tell different things of their inside";
+    model_told.clear();
+    twin_told.clear();
     for (const noc::QuirkHits& hits : bench.model().quirk_hits()) quirks[hits.id] += hits.count;
     bench.pair().require_compared();
     cycles += bench.pair().compared_cycles();
@@ -131,7 +161,7 @@ TEST(VectorTwin, RandomKernels) {
               d, 1 + n,
               (static_cast<std::uint64_t>(g.walks[d].stride[n]) & 0x3FFFF) << 16 | g.walks[d].bound[n]);
       }
-      bench.model().set_probe(&totals);
+      totals.listen(bench);
       bench.start(0, i % 2);
       ASSERT_TRUE(bench.settle(200'000));
       walk(bench, 5, 0, 1, 256);
@@ -166,7 +196,7 @@ TEST(VectorTwin, Reductions) {
     walk(bench, 0, 0x1000, 32, 32);
     walk(bench, 1, 0, 1, 8);
     bench.imem(0, k.words);
-    bench.model().set_probe(&totals);
+    totals.listen(bench);
     bench.start(0);
     ASSERT_TRUE(bench.settle(20'000));
     walk(bench, 5, 0, 1, 256);
@@ -186,7 +216,7 @@ TEST(VectorTwin, WildKernels) {
   for (unsigned i = 0; i < runs(40); ++i)
     for (const bool quirks : {true, false}) {
       VectorBench bench(params_of(seed + i, quirks));
-      bench.model().set_probe(&totals);
+      totals.listen(bench);
       auto& random = bench.random();
       const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
       for (unsigned w = 0; w < 64; ++w)
