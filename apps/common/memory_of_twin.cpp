@@ -9,11 +9,20 @@ MemoryOfTwin::MemoryOfTwin(std::string name, const memory::MemoryAgentConfig& co
                            memory::DramDevice& dram)
     : staging_(config.staging != memory::StagingPlacement::kNone),
       dram_(dram, config.ports),
-      owned_twin_(std::make_unique<rtl::MemoryTwin>(
-          std::move(name), rtl::MemoryTwin::place_of(config, dram.bus_bits()), dram_)),
+      border_(config.dram_clock ? std::make_unique<BorderOfTwin>(dram, config) : nullptr),
+      owned_twin_(make_twin(std::move(name), config, dram.bus_bits())),
       twin_(*owned_twin_),
       aux_(twin_) {
   twin_.set_interlink(&interlink_);
+}
+
+std::unique_ptr<rtl::MemoryRtl> MemoryOfTwin::make_twin(std::string name,
+                                                        const memory::MemoryAgentConfig& config,
+                                                        unsigned bus_bits) {
+  rtl::MemoryPlace place = rtl::MemoryRtl::place_of(config, bus_bits);
+  if (border_ != nullptr)
+    return std::make_unique<rtl::FarMemoryTwin>(std::move(name), std::move(place), *border_);
+  return std::make_unique<rtl::MemoryTwin>(std::move(name), std::move(place), dram_);
 }
 
 MemoryOfTwin::~MemoryOfTwin() = default;

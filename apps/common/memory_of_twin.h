@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/common/border_sockets.h"
 #include "apps/common/interlink_sockets.h"
 #include "apps/common/memory_sockets.h"
 #include "rtl_models/memory/memory_twin.h"
@@ -14,7 +15,7 @@ namespace ktpu::apps {
 
 class MemoryOfTwin final : public platform::MemoryStand {
  public:
-  // Throws UserError for what the RTL has not (rtl::MemoryTwin).
+  // Throws UserError for what the RTL has not (rtl::MemoryTwinOf).
   MemoryOfTwin(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram);
   ~MemoryOfTwin() override;
 
@@ -24,22 +25,31 @@ class MemoryOfTwin final : public platform::MemoryStand {
   void set_client(memory::AgentClient& client) override;
   void bind_port(unsigned port, sim::FlitPort links) override { twin_.bind_port(port, links); }
   void bind_window(memory::WindowBus& bus) override;
+  std::vector<std::unique_ptr<sim::Unit>> put_dram_on(const sim::ClockRatio& to_dram) override {
+    return border_->put_on(to_dram, twin_);
+  }
   void bind_interlink(unsigned link, memory::BeatLink* out, memory::BeatLink* in) override {
     interlink_.bind(link, out, in, twin_);
   }
   bool has_staging() const override { return staging_; }
   void staging_read(std::uint64_t address, std::span<std::uint8_t> bytes) const override;
   void staging_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override;
-  void set_probe(memory::MemoryProbe* probe) override { dram_.set_probe(probe); }
-  const memory::MisuseLog& misuse() const override { return dram_.misuse(); }
-  sim::Cycle last_dram_handshake() const override { return dram_.last_handshake(); }
+  void set_probe(memory::MemoryProbe* probe) override {
+    border_ != nullptr ? border_->set_probe(probe) : dram_.set_probe(probe);
+  }
+  const memory::MisuseLog& misuse() const override {
+    return border_ != nullptr ? border_->misuse() : dram_.misuse();
+  }
+  sim::Cycle last_dram_handshake() const override {
+    return border_ != nullptr ? border_->last_handshake() : dram_.last_handshake();
+  }
   std::unique_ptr<sim::Unit> unit() override { return std::move(owned_twin_); }
 
  private:
   // AUX registers, from the control agent to the RTL.
   class Aux final : public memory::AuxWindow {
    public:
-    explicit Aux(rtl::MemoryTwin& twin) : twin_(twin) {}
+    explicit Aux(rtl::MemoryRtl& twin) : twin_(twin) {}
     void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) override {
       twin_.aux_write(now, offset, data);
     }
@@ -47,13 +57,17 @@ class MemoryOfTwin final : public platform::MemoryStand {
     std::uint64_t aux_status(unsigned word) const override { return twin_.aux_status(word); }
 
    private:
-    rtl::MemoryTwin& twin_;
+    rtl::MemoryRtl& twin_;
   };
+
+  std::unique_ptr<rtl::MemoryRtl> make_twin(std::string name, const memory::MemoryAgentConfig& config,
+                                            unsigned bus_bits);
 
   bool staging_;
   DramOfTwin dram_;
-  std::unique_ptr<rtl::MemoryTwin> owned_twin_;
-  rtl::MemoryTwin& twin_;
+  std::unique_ptr<BorderOfTwin> border_;  // in its place: the DRAM has a clock of its own
+  std::unique_ptr<rtl::MemoryRtl> owned_twin_;
+  rtl::MemoryRtl& twin_;
   Aux aux_;
   std::unique_ptr<ClientOfTwin> client_;
   std::unique_ptr<WindowOfTwin> window_;

@@ -8,12 +8,20 @@ MemoryPair::MemoryPair(std::string name, const memory::MemoryAgentConfig& config
       recorded_dram_(dram),
       compared_dram_(name_, recorded_dram_),
       owned_model_(std::make_unique<memory::MemoryAgent>(name_ + ".model", config, recorded_dram_)),
-      owned_twin_(std::make_unique<rtl::MemoryTwin>(
-          name_ + ".rtl", rtl::MemoryTwin::place_of(config, dram.bus_bits()), compared_dram_)),
+      compared_border_(config.dram_clock ? std::make_unique<ComparedBorder>(name_, *owned_model_) : nullptr),
+      owned_twin_(make_twin(config, dram.bus_bits())),
       model_(*owned_model_),
       twin_(*owned_twin_),
       window_(model_) {
   twin_.set_interlink(&interlink_);
+}
+
+std::unique_ptr<rtl::MemoryRtl> MemoryPair::make_twin(const memory::MemoryAgentConfig& config,
+                                                      unsigned bus_bits) {
+  rtl::MemoryPlace place = rtl::MemoryRtl::place_of(config, bus_bits);
+  if (compared_border_ != nullptr)
+    return std::make_unique<rtl::FarMemoryTwin>(name_ + ".rtl", std::move(place), *compared_border_);
+  return std::make_unique<rtl::MemoryTwin>(name_ + ".rtl", std::move(place), compared_dram_);
 }
 
 void MemoryPair::set_client(memory::AgentClient& client) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/common/border_sockets.h"
 #include "apps/common/interlink_sockets.h"
 #include "apps/common/memory_sockets.h"
 #include "rtl_models/memory/memory_twin.h"
@@ -16,7 +17,7 @@ namespace ktpu::apps {
 
 class MemoryPair final : public platform::MemoryStand {
  public:
-  // Throws UserError for what the RTL has not (rtl::MemoryTwin).
+  // Throws UserError for what the RTL has not (rtl::MemoryTwinOf).
   MemoryPair(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram);
 
   memory::MemoryAgent* model() override { return &model_; }
@@ -25,6 +26,9 @@ class MemoryPair final : public platform::MemoryStand {
   void set_client(memory::AgentClient& client) override;
   void bind_port(unsigned port, sim::FlitPort links) override;
   void bind_window(memory::WindowBus& bus) override;
+  std::vector<std::unique_ptr<sim::Unit>> put_dram_on(const sim::ClockRatio& to_dram) override {
+    return model_.put_dram_on(to_dram, name_);
+  }
   void bind_interlink(unsigned link, memory::BeatLink* out, memory::BeatLink* in) override;
   bool has_staging() const override { return model_.config().staging != memory::StagingPlacement::kNone; }
   void staging_read(std::uint64_t address, std::span<std::uint8_t> bytes) const override {
@@ -53,15 +57,17 @@ class MemoryPair final : public platform::MemoryStand {
     std::uint64_t compared(std::string field, std::uint64_t expected, std::uint64_t got) const;
     MemoryPair& pair_;
   };
+  std::unique_ptr<rtl::MemoryRtl> make_twin(const memory::MemoryAgentConfig& config, unsigned bus_bits);
 
   std::string name_;
   RecordedDram recorded_dram_;
   ComparedDram compared_dram_;
   sim::Shadows shadows_;
   std::unique_ptr<memory::MemoryAgent> owned_model_;
-  std::unique_ptr<rtl::MemoryTwin> owned_twin_;
+  std::unique_ptr<ComparedBorder> compared_border_;  // of a DRAM on a clock of its own
+  std::unique_ptr<rtl::MemoryRtl> owned_twin_;
   memory::MemoryAgent& model_;
-  rtl::MemoryTwin& twin_;
+  rtl::MemoryRtl& twin_;
   RecordedWindow window_;
   ComparedAux compared_aux_{*this};
   std::unique_ptr<RecordedClient> recorded_client_;

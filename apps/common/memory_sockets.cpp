@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "apps/common/dram_compare.h"
 #include "arch/error.h"
 #include "tlm/sim/lockstep.h"
 
@@ -26,28 +27,6 @@ rtl::WindowSocket::Inputs host_side(const memory::WindowBus& bus) {
   };
   return {address(bus.aw), address(bus.ar), bus.w.valid() ? bus.w.data().data.data() : nullptr, bus.r.busy(),
           bus.b.busy()};
-}
-
-[[noreturn]] void differ(const std::string& unit, sim::Cycle now, std::string port, std::string field,
-                         std::string expected, std::string got) {
-  throw sim::LockstepError(
-      {unit, now, std::move(port), {std::move(field), std::move(expected), std::move(got)}});
-}
-
-std::string bit(bool value) { return value ? "1" : "0"; }
-
-void compare_address(const std::string& unit, sim::Cycle now, const char* port,
-                     const std::optional<memory::DramAddress>& expected,
-                     const rtl::DramSocket::Address* got) {
-  if (expected.has_value() != (got != nullptr))
-    differ(unit, now, port, "valid", bit(expected.has_value()), bit(got != nullptr));
-  if (got == nullptr) return;
-  if (expected->addr != got->addr)
-    differ(unit, now, port, "addr", fmt::format("{:#x}", expected->addr), fmt::format("{:#x}", got->addr));
-  if (expected->beats != got->beats)
-    differ(unit, now, port, "beats", std::to_string(expected->beats), std::to_string(got->beats));
-  if (expected->id != got->id)
-    differ(unit, now, port, "id", std::to_string(expected->id), std::to_string(got->id));
 }
 
 }  // namespace
@@ -197,20 +176,7 @@ void ComparedDram::clock(sim::Cycle now, const Moves& moves) {
   const RecordedDram::Moved& model = dram_.moved(now);
   compare_address(unit_, now, "dram.ar", model.ar, moves.ar);
   compare_address(unit_, now, "dram.aw", model.aw, moves.aw);
-  if (model.w.has_value() != (moves.w != nullptr))
-    differ(unit_, now, "dram.w", "valid", bit(model.w.has_value()), bit(moves.w != nullptr));
-  if (moves.w != nullptr) {
-    const memory::DramWriteBeat& expected = *model.w;
-    if (expected.lanes != moves.w->lanes)
-      differ(unit_, now, "dram.w", "lanes", fmt::format("{:#x}", expected.lanes),
-             fmt::format("{:#x}", moves.w->lanes));
-    if ((expected.last != 0) != moves.w->last)
-      differ(unit_, now, "dram.w", "last", bit(expected.last != 0), bit(moves.w->last));
-    for (unsigned word = 0; word < dram_.bus_bits() / 64; ++word)
-      if ((expected.lanes >> (word / 4) & 1) != 0 && expected.data.words[word] != moves.w->data[word])
-        differ(unit_, now, "dram.w", fmt::format("data[{}:{}]", 64 * word + 63, 64 * word),
-               fmt::format("{:#x}", expected.data.words[word]), fmt::format("{:#x}", moves.w->data[word]));
-  }
+  compare_beat(unit_, now, "dram.w", model.w, moves.w, dram_.bus_bits());
   if (model.r != moves.r) differ(unit_, now, "dram.r", "taken", bit(model.r), bit(moves.r));
   if (model.b != moves.b) differ(unit_, now, "dram.b", "taken", bit(model.b), bit(moves.b));
   compared_ += model.ar.has_value() + model.aw.has_value() + model.w.has_value() + model.r + model.b;

@@ -125,21 +125,22 @@ module ktpu_interlink
   logic                 burst_open_d, burst_open_q;  // its last flit has not come
   logic                 is_taken;
 
-  function automatic port_mask_t first_of(port_mask_t candidates, logic [PortWidth-1:0] pointer);
-    port_mask_t after;
-    after = candidates & (port_mask_t'('1) << pointer);
-    if (after == '0) after = candidates;
-    return after & (~after + port_mask_t'(1));
-  endfunction
-
-  always_comb begin : select
+  always_comb begin : fitting
     for (int unsigned p = 0; p < MaxPorts; p++) begin
       continues[p] = in_data_i[p].src_x == enc_src_x && in_data_i[p].src_y == enc_src_y &&
                      in_data_i[p].txn == enc_txn && in_data_i[p].rsvd == enc_rsvd;
       fits[p]      = !enabled_q || (!enc_closed && (enc_empty || continues[p]));
     end
-    selected = first_of((!quirks_i && (remote_i & fits) != '0) ? remote_i & fits : remote_i, pointer_q);
   end
+
+  ktpu_arbiter #(
+    .Requests (MaxPorts)
+  ) u_arbiter (
+    .clk_i, .rst_ni,
+    .request_i ((!quirks_i && (remote_i & fits) != '0) ? remote_i & fits : remote_i), .first_i (pointer_q),
+    .grant_o   (selected)
+  );
+
   assign remote_taken_o = selected & fits;
   assign is_taken       = remote_taken_o != '0;
   assign enc_take       = is_taken && enabled_d;

@@ -130,12 +130,12 @@ module ktpu_memory_core
     end
   end
 
-  always_comb begin : select
-    port_mask_t after;
-    after    = for_client & (port_mask_t'('1) << pointer_q);
-    if (after == '0) after = for_client;
-    selected = after & (~after + port_mask_t'(1));
-  end
+  ktpu_arbiter #(
+    .Requests (MaxPorts)
+  ) u_client_arbiter (
+    .clk_i, .rst_ni,
+    .request_i (for_client), .first_i (pointer_q), .grant_o (selected)
+  );
 
   assign in_busy_o      = (in_valid_i & ~for_client & ~remote & engine_busy) | (remote & ~remote_taken) |
                           (config_i.client ? for_client & ~selected : '0);

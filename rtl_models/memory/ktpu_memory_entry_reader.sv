@@ -280,11 +280,11 @@ module ktpu_memory_entry_reader
     end
   end
 
-  ktpu_memory_quantiser u_transform (
+  ktpu_quantiser u_transform (
     .clk_i,
     .rst_ni,
     .start_i      (start_q),
-    .b_layout_i   (b_layout_q),
+    .layout_i     (b_layout_q),
     .beat_valid_i (transform_valid_q),
     .beat_i       (transform_beat_q),
     .done_o       (transform_done),

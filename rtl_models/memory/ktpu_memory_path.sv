@@ -148,8 +148,21 @@ module ktpu_memory_path
 
   assign ar_room     = !ar_push_q || !ar_full_i;
   assign aw_room     = !aw_push_q || !(aw_full_i || order_full);
-  assign read_grant  = ar_room ? pick(read_requests_q & ~read_blocked_q, read_pointer_q) : '0;
-  assign write_grant = aw_room ? pick(write_requests_q & ~write_blocked_q, write_pointer_q) : '0;
+
+  ktpu_arbiter #(
+    .Requests (MaxRequesters)
+  ) u_read_arbiter (
+    .clk_i, .rst_ni,
+    .request_i (ar_room ? read_requests_q & ~read_blocked_q : '0), .first_i (read_pointer_q), .grant_o (read_grant)
+  );
+
+  ktpu_arbiter #(
+    .Requests (MaxRequesters)
+  ) u_write_arbiter (
+    .clk_i, .rst_ni,
+    .request_i (aw_room ? write_requests_q & ~write_blocked_q : '0), .first_i (write_pointer_q), .grant_o (write_grant)
+  );
+
   assign reader      = index_of(read_grant);
   assign writer      = index_of(write_grant);
 
@@ -172,8 +185,8 @@ module ktpu_memory_path
       read_blocked_q   <= read_grant;
       write_requests_q <= writes;
       write_blocked_q  <= write_grant;
-      if (read_grant != '0)  read_pointer_q  <= reader + requester_t'(1);
-      if (write_grant != '0) write_pointer_q <= writer + requester_t'(1);
+      if (read_grant != '0)  read_pointer_q  <= after(reader);
+      if (write_grant != '0) write_pointer_q <= after(writer);
       if (ar_room) ar_push_q <= read_grant != '0;
       if (aw_room) aw_push_q <= write_grant != '0;
     end

@@ -129,12 +129,9 @@ package ktpu_memory_pkg;
     return top[7:6] == 2'b10 && !is_staged(top, mesh_id);
   endfunction
 
-  // The first set bit at or after the pointer, else the lowest; one-hot or zero.
-  function automatic requester_mask_t pick(requester_mask_t candidates, requester_t pointer);
-    requester_mask_t after;
-    after = candidates & (requester_mask_t'('1) << pointer);
-    if (after == '0) after = candidates;
-    return after & (~after + requester_mask_t'(1));
+  // The requester whose turn comes after the winner's.
+  function automatic requester_t after(requester_t winner);
+    return (winner == requester_t'(MaxRequesters - 1)) ? '0 : winner + requester_t'(1);
   endfunction
 
   function automatic requester_t index_of(requester_mask_t one_hot);

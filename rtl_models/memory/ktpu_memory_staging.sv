@@ -54,7 +54,7 @@ module ktpu_memory_staging
   logic [IndexWidth-1:0] index_d, index_q;  // word of the next beat
   logic [WaitWidth-1:0]  wait_d, wait_q;    // cycles until the next read beat
   word_t                 data_q;
-  requester_mask_t       owner;
+  requester_mask_t       owner, winner;
   logic                  take, give;
 
   assign owner         = requester_mask_t'(1) << owner_q;
@@ -70,6 +70,13 @@ module ktpu_memory_staging
   assign r_data_o      = data_q;
   assign b_o           = (state_q == Respond) ? owner : '0;
 
+  ktpu_arbiter #(
+    .Requests (MaxRequesters)
+  ) u_arbiter (
+    .clk_i, .rst_ni,
+    .request_i ((state_q == Idle) ? reads_i | writes_i : '0), .first_i (pointer_q), .grant_o (winner)
+  );
+
   always_comb begin
     state_d   = state_q;
     write_d   = write_q;
@@ -81,8 +88,8 @@ module ktpu_memory_staging
     unique case (state_q)
       Idle: begin
         if ((reads_i | writes_i) != '0) begin
-          owner_d   = index_of(pick(reads_i | writes_i, pointer_q));
-          pointer_d = owner_d + requester_t'(1);
+          owner_d   = index_of(winner);
+          pointer_d = after(owner_d);
           write_d   = writes_i[owner_d];
           state_d   = Grant;
         end

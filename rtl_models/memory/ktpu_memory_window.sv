@@ -168,11 +168,11 @@ module ktpu_memory_window
     skid_size_d = skid_size_q + 2'(skid_push) - 2'(skid_pop);
   end
 
-  ktpu_memory_quantiser u_transform (
+  ktpu_quantiser u_transform (
     .clk_i,
     .rst_ni,
     .start_i      (start),
-    .b_layout_i   (b_layout_d),
+    .layout_i     (b_layout_d),
     .beat_valid_i (take_w && state_q == Upload),
     .beat_i       (w_data_i),
     .done_o       (done),

@@ -54,6 +54,37 @@ class DramSocket {
   virtual void visit(sim::Archive& /*archive*/) {}
 };
 
+// The nearer end of the FIFOs of the DRAM bus, for a DRAM on a clock of its own (memory.md section 7.3).
+class BorderSocket {
+ public:
+  static constexpr unsigned kFifos = 7;  // of read data
+  // The FIFOs in the present cycle, before anything is pushed or popped.
+  struct Shown {
+    bool ar_full = false, aw_full = false, w_full = false;
+    // Heads of the read data, null if none can be read. With one read in flight all are in FIFO 0, and `r_id`
+    // tells whose its head is; with more, each requester has the FIFO of its index.
+    std::array<const std::uint64_t*, kFifos> r{};
+    std::uint8_t r_id = 0;
+    bool b_valid = false;  // a response, taken in this cycle
+    std::uint8_t b_id = 0;
+  };
+  // What is pushed, null: nothing; and which heads are popped.
+  struct Moves {
+    const DramSocket::Address* ar = nullptr;
+    const DramSocket::Address* aw = nullptr;
+    const DramSocket::Beat* w = nullptr;
+    std::uint32_t r = 0;
+  };
+
+  virtual ~BorderSocket() = default;
+  virtual void reset(sim::Cycle start) = 0;
+  virtual Shown shown(sim::Cycle now) = 0;
+  virtual void clock(sim::Cycle now, const Moves& moves) = 0;
+  virtual bool resting() const { return true; }  // as in DramSocket
+  virtual std::vector<sim::Wait> waits(sim::Cycle /*now*/) const { return {}; }
+  virtual void visit(sim::Archive& /*archive*/) {}
+};
+
 // The control agent, which shares the ports' coordinates (memory.md section 2).
 class ClientSocket {
  public:

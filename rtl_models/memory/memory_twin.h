@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "arch/flit.h"
@@ -15,6 +16,7 @@
 #include "tlm/sim/unit.h"
 
 class Vktpu_memory;
+class Vktpu_memory_core;
 
 namespace ktpu::rtl {
 
@@ -33,9 +35,10 @@ struct MemoryPlace {
   bool quirks = true;  // M1, I1 and I2
 };
 
-template <class V>
-class MemoryTwinOf final : public sim::Unit {
+// Either of the two below.
+class MemoryRtl : public sim::Unit {
  public:
+  using Unit::Unit;
   // `config`: a memory::MemoryAgentConfig (taken by shape, so that this folder does not depend on the
   // models).
   template <class Config>
@@ -50,25 +53,52 @@ class MemoryTwinOf final : public sim::Unit {
             config.quirks};
   }
 
-  // `dram` must outlive the twin. Throws UserError, naming it, for what the RTL is not built for.
-  MemoryTwinOf(std::string name, MemoryPlace place, DramSocket& dram);
-  ~MemoryTwinOf() override;
-
   // Elaboration, as of memory::MemoryAgent.
-  void bind_port(unsigned port, sim::FlitPort links);
+  virtual void bind_port(unsigned port, sim::FlitPort links) = 0;
   void set_client(ClientSocket* client) { client_ = client; }
   void set_window(WindowSocket* window) { window_ = window; }
   void set_interlink(InterlinkSocket* interlink) { interlink_ = interlink; }
 
   // As memory::AuxWindow: a register write of cycle `now`, from within clock() of the control agent; at most
   // two a cycle.
-  void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data);
-  std::uint64_t aux_stat() const;
-  std::uint64_t aux_status(unsigned word) const;
+  virtual void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) = 0;
+  virtual std::uint64_t aux_stat() const = 0;
+  virtual std::uint64_t aux_status(unsigned word) const = 0;
   // The back door into the staging memory, between cycles; of all ports, if each has its own, or that of port
   // 0.
-  void store(std::uint64_t address, std::span<const std::uint8_t> bytes);
-  void load(std::uint64_t address, std::span<std::uint8_t> bytes) const;
+  virtual void store(std::uint64_t address, std::span<const std::uint8_t> bytes) = 0;
+  virtual void load(std::uint64_t address, std::span<std::uint8_t> bytes) const = 0;
+
+ protected:
+  ClientSocket* client_ = nullptr;
+  WindowSocket* window_ = nullptr;
+  InterlinkSocket* interlink_ = nullptr;
+};
+
+// What the DRAM of a Verilated memory agent is: on its clock, or behind FIFOs between two clocks.
+template <class V>
+struct DramOf {
+  using Socket = DramSocket;
+};
+template <>
+struct DramOf<Vktpu_memory_core> {
+  using Socket = BorderSocket;
+};
+
+template <class V>
+class MemoryTwinOf final : public MemoryRtl {
+ public:
+  using Verilated = V;
+  // `dram` must outlive the twin. Throws UserError, naming it, for what the RTL is not built for.
+  MemoryTwinOf(std::string name, MemoryPlace place, typename DramOf<V>::Socket& dram);
+  ~MemoryTwinOf() override;
+
+  void bind_port(unsigned port, sim::FlitPort links) override;
+  void aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t data) override;
+  std::uint64_t aux_stat() const override;
+  std::uint64_t aux_status(unsigned word) const override;
+  void store(std::uint64_t address, std::span<const std::uint8_t> bytes) override;
+  void load(std::uint64_t address, std::span<std::uint8_t> bytes) const override;
   // Nothing queued, in flight or unfinished.
   bool resting() const override;
 
@@ -90,7 +120,18 @@ class MemoryTwinOf final : public sim::Unit {
  private:
   static constexpr unsigned kMaxPorts = 4;
   static constexpr unsigned kMaxReads = 64;
+  static constexpr bool kOneClock = std::is_same_v<typename DramOf<V>::Socket, DramSocket>;
 
+  // The DRAM's outputs to the pins, and what is handed over in the cycle.
+  auto show_dram(sim::Cycle now);
+  template <class Shown>
+  void clock_dram(sim::Cycle now, const Shown& shown);
+  // Of the FIFO of a requester's read data; all ports have slots, also those that do not exist.
+  unsigned slot_of(unsigned fifo) const {
+    const auto ports = static_cast<unsigned>(place_.ports.size());
+    if (place_.reads_in_flight == 1 || fifo < ports) return fifo;
+    return fifo + kMaxPorts - ports;
+  }
   void show_inputs();
   std::uint8_t* staged_byte(std::uint64_t address, unsigned port) const;
   WindowSocket::Outputs window_outputs() const;
@@ -99,10 +140,7 @@ class MemoryTwinOf final : public sim::Unit {
   void clock_links();
 
   MemoryPlace place_;
-  DramSocket& dram_;
-  ClientSocket* client_ = nullptr;
-  WindowSocket* window_ = nullptr;
-  InterlinkSocket* interlink_ = nullptr;
+  typename DramOf<V>::Socket& dram_;
   std::array<sim::FlitPort, kMaxPorts> ports_{};
   // What the ports' wires tell, by type.
   struct Traffic {
@@ -117,5 +155,8 @@ class MemoryTwinOf final : public sim::Unit {
 
 using MemoryTwin = MemoryTwinOf<Vktpu_memory>;
 extern template class MemoryTwinOf<Vktpu_memory>;
+// With a DRAM on a clock of its own: ktpu_memory without the FIFOs of the bus.
+using FarMemoryTwin = MemoryTwinOf<Vktpu_memory_core>;
+extern template class MemoryTwinOf<Vktpu_memory_core>;
 
 }  // namespace ktpu::rtl

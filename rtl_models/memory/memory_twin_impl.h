@@ -21,6 +21,7 @@ namespace detail {
 inline constexpr unsigned kMemoryFlitWords = arch::kFlitBits / 32;
 inline constexpr unsigned kMemoryFlitBytes = arch::kFlitBits / 8;
 inline constexpr unsigned kMemoryLaneBytes = arch::kPayloadBits / 8;
+inline constexpr unsigned kMemoryBusWords = 1024 / 32;  // of the widest DRAM bus
 // A beat of an interlink: the flit in the lower bits, the header in the upper ones.
 inline constexpr unsigned kBeatWords = (arch::interlink::kBeatBits + arch::interlink::kHeaderBits) / 32;
 inline constexpr unsigned kBeatHeaderBytes = arch::interlink::kHeaderBits / 8;
@@ -28,8 +29,8 @@ static_assert(std::endian::native == std::endian::little, "flits are copied to a
 }  // namespace detail
 
 template <class V>
-MemoryTwinOf<V>::MemoryTwinOf(std::string name, MemoryPlace place, DramSocket& dram)
-    : Unit(std::move(name)),
+MemoryTwinOf<V>::MemoryTwinOf(std::string name, MemoryPlace place, typename DramOf<V>::Socket& dram)
+    : MemoryRtl(std::move(name)),
       place_(std::move(place)),
       dram_(dram),
       twin_(std::make_unique<Twin<V>>(this->name())) {
@@ -99,22 +100,30 @@ std::uint8_t* MemoryTwinOf<V>::staged_byte(std::uint64_t address, unsigned port)
     auto* word = reinterpret_cast<std::uint8_t*>(&words[address / arch::kWordBytes % kWords][0]);
     return word + address % arch::kWordBytes;
   };
+// A variable inside the core, which is the top or a part of it.
+#define KTPU_OF_CORE(path)                               \
+  [&]() -> auto& {                                       \
+    if constexpr (kOneClock)                             \
+      return root.ktpu_memory__DOT__u_core__DOT__##path; \
+    else                                                 \
+      return root.ktpu_memory_core__DOT__##path;         \
+  }                                                      \
+  ()
+#define KTPU_OF_PORT(p) KTPU_OF_CORE(gen_port__BRA__##p##__KET____DOT__u_port__DOT__u_store__DOT__mem)
   if (place_.staging != MemoryPlace::Staging::kPort)
-    return byte_in(root.ktpu_memory__DOT__u_core__DOT__u_path__DOT__u_staging__DOT__mem);
+    return byte_in(KTPU_OF_CORE(u_path__DOT__u_staging__DOT__mem));
   switch (port) {
     case 0:
-      return byte_in(
-          root.ktpu_memory__DOT__u_core__DOT__gen_port__BRA__0__KET____DOT__u_port__DOT__u_store__DOT__mem);
+      return byte_in(KTPU_OF_PORT(0));
     case 1:
-      return byte_in(
-          root.ktpu_memory__DOT__u_core__DOT__gen_port__BRA__1__KET____DOT__u_port__DOT__u_store__DOT__mem);
+      return byte_in(KTPU_OF_PORT(1));
     case 2:
-      return byte_in(
-          root.ktpu_memory__DOT__u_core__DOT__gen_port__BRA__2__KET____DOT__u_port__DOT__u_store__DOT__mem);
+      return byte_in(KTPU_OF_PORT(2));
     default:
-      return byte_in(
-          root.ktpu_memory__DOT__u_core__DOT__gen_port__BRA__3__KET____DOT__u_port__DOT__u_store__DOT__mem);
+      return byte_in(KTPU_OF_PORT(3));
   }
+#undef KTPU_OF_PORT
+#undef KTPU_OF_CORE
 }
 
 template <class V>
@@ -177,7 +186,11 @@ void MemoryTwinOf<V>::reset(sim::Cycle start) {
   pins.window_aw_valid_i = pins.window_ar_valid_i = pins.window_w_valid_i = 0;
   pins.window_r_busy_i = pins.window_b_busy_i = 0;
   writes_ = 0;
-  pins.ar_ready_i = pins.aw_ready_i = pins.w_ready_i = pins.r_valid_i = pins.b_valid_i = 0;
+  pins.r_valid_i = pins.b_valid_i = 0;
+  if constexpr (kOneClock)
+    pins.ar_ready_i = pins.aw_ready_i = pins.w_ready_i = 0;
+  else
+    pins.ar_full_i = pins.aw_full_i = pins.w_full_i = 0;
   dram_.reset(start);
   if (client_ != nullptr) client_->reset(start);
   twin_->reset(start);
@@ -299,6 +312,71 @@ void MemoryTwinOf<V>::clock_window(sim::Cycle now) {
 }
 
 template <class V>
+auto MemoryTwinOf<V>::show_dram(sim::Cycle now) {
+  V& pins = twin_->pins();
+  const auto shown = dram_.shown(now);
+  pins.b_valid_i = shown.b_valid;
+  pins.b_id_i = shown.b_id;
+  pins.r_id_i = shown.r_id;
+  if constexpr (kOneClock) {
+    pins.ar_ready_i = shown.ar_ready;
+    pins.aw_ready_i = shown.aw_ready;
+    pins.w_ready_i = shown.w_ready;
+    pins.r_valid_i = shown.r_valid;
+    if (shown.r_valid) std::memcpy(&pins.r_data_i[0], shown.r_data, place_.bus_bits / 8);
+  } else {
+    pins.ar_full_i = shown.ar_full;
+    pins.aw_full_i = shown.aw_full;
+    pins.w_full_i = shown.w_full;
+    std::uint32_t heads = 0;
+    for (unsigned f = 0; f < shown.r.size(); ++f) {
+      if (shown.r[f] == nullptr) continue;
+      const unsigned slot = slot_of(f);
+      heads |= 1u << slot;
+      std::memcpy(&pins.r_data_i[slot * detail::kMemoryBusWords], shown.r[f], place_.bus_bits / 8);
+    }
+    pins.r_valid_i = static_cast<std::uint8_t>(heads);
+  }
+  return shown;
+}
+
+template <class V>
+template <class Shown>
+void MemoryTwinOf<V>::clock_dram(sim::Cycle now, const Shown& shown) {
+  const V& pins = twin_->pins();
+  alignas(8) std::uint64_t data[16];
+  if constexpr (kOneClock) {
+    const DramSocket::Address ar{pins.ar_addr_o, pins.ar_beats_o, pins.ar_id_o};
+    const DramSocket::Address aw{pins.aw_addr_o, pins.aw_beats_o, pins.aw_id_o};
+    std::memcpy(data, &pins.w_data_o[0], sizeof data);
+    const DramSocket::Beat w{data, pins.w_lanes_o, static_cast<bool>(pins.w_last_o)};
+    dram_.clock(now, {pins.ar_valid_o && shown.ar_ready ? &ar : nullptr,
+                      pins.aw_valid_o && shown.aw_ready ? &aw : nullptr,
+                      pins.w_valid_o && shown.w_ready ? &w : nullptr, pins.r_ready_o && shown.r_valid,
+                      pins.b_ready_o && shown.b_valid});
+  } else {
+    // burst_t is {addr, beats, id}, write_beat_t {data, lanes, last}.
+    const auto address = [](std::uint64_t burst) {
+      return DramSocket::Address{burst >> 12 & arch::address::kMask,
+                                 static_cast<std::uint32_t>(burst >> 3 & 0x1FF),
+                                 static_cast<std::uint8_t>(burst & 7)};
+    };
+    const DramSocket::Address ar = address(pins.ar_o), aw = address(pins.aw_o);
+    const std::uint32_t low = pins.w_o[0];
+    if (pins.w_push_o)
+      for (unsigned n = 0; n < 16; ++n) {
+        const auto word = [&](unsigned k) { return std::uint64_t{pins.w_o[k]}; };
+        data[n] = (word(2 * n) | word(2 * n + 1) << 32) >> 5 | word(2 * n + 2) << 59;
+      }
+    const DramSocket::Beat w{data, low >> 1 & 15u, (low & 1u) != 0};
+    std::uint32_t popped = 0;
+    for (unsigned f = 0; f < shown.r.size(); ++f) popped |= (pins.r_pop_o >> slot_of(f) & 1u) << f;
+    dram_.clock(now, {pins.ar_push_o ? &ar : nullptr, pins.aw_push_o ? &aw : nullptr,
+                      pins.w_push_o ? &w : nullptr, popped});
+  }
+}
+
+template <class V>
 sim::Cycle MemoryTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
   show_inputs();
@@ -312,17 +390,7 @@ sim::Cycle MemoryTwinOf<V>::clock(sim::Cycle now) {
     busy |= static_cast<std::uint32_t>(link->busy()) << p;
   }
   pins.out_busy_i = static_cast<std::uint8_t>(busy);
-  const DramSocket::Shown shown = dram_.shown(now);
-  pins.ar_ready_i = shown.ar_ready;
-  pins.aw_ready_i = shown.aw_ready;
-  pins.w_ready_i = shown.w_ready;
-  pins.r_valid_i = shown.r_valid;
-  pins.b_valid_i = shown.b_valid;
-  pins.b_id_i = shown.b_id;
-  if (shown.r_valid) {
-    pins.r_id_i = shown.r_id;
-    std::memcpy(&pins.r_data_i[0], shown.r_data, place_.bus_bits / 8);
-  }
+  const auto shown = show_dram(now);
   twin_->settle(now);
 
   if (client_ != nullptr) {
@@ -338,15 +406,7 @@ sim::Cycle MemoryTwinOf<V>::clock(sim::Cycle now) {
       aux_write(now, write.offset, write.data);
   }
 
-  const DramSocket::Address ar{pins.ar_addr_o, pins.ar_beats_o, pins.ar_id_o};
-  const DramSocket::Address aw{pins.aw_addr_o, pins.aw_beats_o, pins.aw_id_o};
-  alignas(8) std::uint64_t data[16];
-  std::memcpy(data, &pins.w_data_o[0], sizeof data);
-  const DramSocket::Beat w{data, pins.w_lanes_o, static_cast<bool>(pins.w_last_o)};
-  dram_.clock(
-      now, {pins.ar_valid_o && shown.ar_ready ? &ar : nullptr,
-            pins.aw_valid_o && shown.aw_ready ? &aw : nullptr, pins.w_valid_o && shown.w_ready ? &w : nullptr,
-            pins.r_ready_o && shown.r_valid, pins.b_ready_o && shown.b_valid});
+  clock_dram(now, shown);
   twin_->clock(now);
   pins.register_valid_i = 0;
   writes_ = 0;

@@ -105,6 +105,7 @@ module ktpu_quantiser
 
   for (genvar n = 0; n < 32; n++) begin : gen_element
     ktpu_quantiser_element u_element (
+      .enable_i         (packing),
       .half_i           (halves[16*n+:16]),
       .scale_exponent_i (fields[8*(n/8)+3+:5]),
       .reciprocal_i     (reciprocals[13*(n/8)+:13]),

@@ -19,14 +19,19 @@ module ktpu_quantiser_scale (
   logic        [3:0]  steps;
 
   always_comb begin
-    significand = {peak_i[14:10] != 5'd0, peak_i[9:0]};
-    exponent    = (peak_i[14:10] == 5'd0) ? 7'sd1 : $signed({2'b00, peak_i[14:10]});
-    steps       = 4'd0;
-    for (int unsigned bit_index = 0; bit_index < 11; bit_index++) begin
-      if (significand[bit_index]) steps = 4'd10 - 4'(bit_index);
+    significand = '0;
+    exponent    = '0;
+    steps       = '0;
+    if (normalise_i) begin
+      significand = {peak_i[14:10] != 5'd0, peak_i[9:0]};
+      exponent    = (peak_i[14:10] == 5'd0) ? 7'sd1 : $signed({2'b00, peak_i[14:10]});
+      steps       = 4'd0;
+      for (int unsigned bit_index = 0; bit_index < 11; bit_index++) begin
+        if (significand[bit_index]) steps = 4'd10 - 4'(bit_index);
+      end
+      significand = significand << steps;
+      exponent    = exponent - $signed({3'b000, steps});
     end
-    significand = significand << steps;
-    exponent    = exponent - $signed({3'b000, steps});
   end
 
   // The number of 126ths the peak needs, rounded up: 9..17.
@@ -37,26 +42,33 @@ module ktpu_quantiser_scale (
   logic        [12:0] reciprocal, reciprocal_q;
 
   always_comb begin
-    parts = 5'd9 + 5'(significand_q > 11'd1134) + 5'(significand_q > 11'd1260) + 5'(significand_q > 11'd1386) +
-            5'(significand_q > 11'd1512) + 5'(significand_q > 11'd1638) + 5'(significand_q > 11'd1764) +
-            5'(significand_q > 11'd1890) + 5'(significand_q > 11'd2016);
-    // 8 to 15 is the range of a mantissa; 16 and 17 are 8 and 9 of the next binade (the low three bits alike).
-    mantissa = parts[2:0];
-    biased   = (parts <= 5'd15) ? exponent_q - 7'sd1 : exponent_q;
-    // The clamp comes after the choice: the mantissa is not revised.
-    if (biased < 7'sd0) biased = 7'sd0;
-    field = {biased[4:0], mantissa};
-    if (significand_q == '0) field = 8'ha0;
-    case (field[2:0])
-      3'd0:    reciprocal = 13'd4096;
-      3'd1:    reciprocal = 13'd3641;
-      3'd2:    reciprocal = 13'd3277;
-      3'd3:    reciprocal = 13'd2979;
-      3'd4:    reciprocal = 13'd2731;
-      3'd5:    reciprocal = 13'd2520;
-      3'd6:    reciprocal = 13'd2341;
-      default: reciprocal = 13'd2185;
-    endcase
+    parts      = '0;
+    mantissa   = '0;
+    biased     = '0;
+    field      = '0;
+    reciprocal = '0;
+    if (choose_i) begin
+      parts = 5'd9 + 5'(significand_q > 11'd1134) + 5'(significand_q > 11'd1260) + 5'(significand_q > 11'd1386) +
+              5'(significand_q > 11'd1512) + 5'(significand_q > 11'd1638) + 5'(significand_q > 11'd1764) +
+              5'(significand_q > 11'd1890) + 5'(significand_q > 11'd2016);
+      // 8 to 15 is the range of a mantissa; 16 and 17 are 8 and 9 of the next binade (the low three bits alike).
+      mantissa = parts[2:0];
+      biased   = (parts <= 5'd15) ? exponent_q - 7'sd1 : exponent_q;
+      // The clamp comes after the choice: the mantissa is not revised.
+      if (biased < 7'sd0) biased = 7'sd0;
+      field = {biased[4:0], mantissa};
+      if (significand_q == '0) field = 8'ha0;
+      case (field[2:0])
+        3'd0:    reciprocal = 13'd4096;
+        3'd1:    reciprocal = 13'd3641;
+        3'd2:    reciprocal = 13'd3277;
+        3'd3:    reciprocal = 13'd2979;
+        3'd4:    reciprocal = 13'd2731;
+        3'd5:    reciprocal = 13'd2520;
+        3'd6:    reciprocal = 13'd2341;
+        default: reciprocal = 13'd2185;
+      endcase
+    end
   end
 
   always_ff @(posedge clk_i) begin

@@ -37,17 +37,15 @@ module ktpu_router_outport
 
   assign pointer_d = (pointer_q == PtrWidth'(NumPorts - 1)) ? '0 : pointer_q + PtrWidth'(1);
 
-  // The first requesting input in the cyclic order that starts at the pointer.
-  always_comb begin : select_first
-    logic [PtrWidth:0] index;
-    select = '0;
-    index  = '0;
-    for (int unsigned k = 0; k < NumPorts; k++) begin
-      index = (PtrWidth + 1)'(pointer_q) + (PtrWidth + 1)'(k);
-      if (index >= (PtrWidth + 1)'(NumPorts)) index -= (PtrWidth + 1)'(NumPorts);
-      if (select == '0 && request_i[index[PtrWidth-1:0]]) select[index[PtrWidth-1:0]] = 1'b1;
-    end
-  end
+  ktpu_arbiter #(
+    .Requests (NumPorts)
+  ) u_arbiter (
+    .clk_i,
+    .rst_ni,
+    .request_i,
+    .first_i (pointer_q),
+    .grant_o (select)
+  );
 
   always_comb begin : multiplex
     selected = '0;

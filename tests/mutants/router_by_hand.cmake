@@ -13,10 +13,10 @@ ktpu_fault(pointer_period ktpu_router_outport.sv
   [==[(pointer_q == PtrWidth'(NumPorts - 1))]==]
   [==[(pointer_q == PtrWidth'(NumPorts - 2))]==]
   "the arbiter pointer has period four")
-ktpu_fault(arbiter_direction ktpu_router_outport.sv
-  [==[(PtrWidth + 1)'(pointer_q) + (PtrWidth + 1)'(k)]==]
-  [==[(PtrWidth + 1)'(pointer_q) + (PtrWidth + 1)'((NumPorts - k) % NumPorts)]==]
-  "the arbiter searches backwards from the pointer")
+ktpu_fault(arbiter_start ktpu_arbiter.sv
+  [==[{Requests{1'b1}} << first_i]==]
+  [==[{Requests{1'b1}} << 1 << first_i]==]
+  "the arbiter's search starts behind the pointer")
 ktpu_fault(no_room_while_leaving ktpu_router_outport.sv
   [==[!(valid_q && out_busy_i)]==]
   [==[!valid_q]==]

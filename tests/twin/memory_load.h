@@ -20,6 +20,7 @@ struct MemoryLoadOptions {
   // Of seeds with staging memory.
   memory::StagingPlacement staging = memory::StagingPlacement::kConverged;
   unsigned reads_in_flight = 1;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> dram_clock = std::nullopt;  // MemoryAround
 };
 
 // Busy in runs, different ones for each `salt`.
@@ -62,6 +63,7 @@ MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits, const MemoryLoadO
   if (seed % 5 != 0) around.client = &client;
   around.window = &window;
   around.host = &host;
+  around.dram_clock = options.dram_clock;
   if (options.reads_in_flight != 1 && seed % 2 == 0) around.banked = memory::BankedDramParams{};
   MemoryPair<Twin> pair(config, around);
   for (unsigned n = 0; n < 1u << 15; ++n) {
@@ -100,7 +102,7 @@ MemoryLoad run_memory_load(std::uint64_t seed, unsigned flits, const MemoryLoadO
       load.acks += seen.flit.type() == arch::FlitType::kMemWrAck;
     }
   load.client_flits = client.taken + client.sent;
-  load.values = pair.pair->compared_values() + pair.compared->compared();
+  load.values = pair.pair->compared_values() + pair.compared_handovers();
   std::printf(
       "seed %llu: %u ports, %u bits, %llu cycles, %llu responses, %llu acks, %llu agent flits, %llu values "
       "compared, 0 mismatches\n",

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <deque>
 
+#include "apps/common/border_sockets.h"
 #include "apps/common/interlink_sockets.h"
 #include "apps/common/memory_sockets.h"
 #include "arch/encoding/registers.h"
@@ -16,6 +17,7 @@
 #include "tlm/memory/banked_dram.h"
 #include "tlm/sim/lockstep.h"
 #include "tlm/sim/random.h"
+#include "tlm/sim/timeline.h"
 
 namespace ktpu::test {
 
@@ -95,6 +97,8 @@ struct MemoryAround {
   std::array<apps::BeatPort, arch::interlink::kLinks> links{};
   // Several bursts of the DRAM at once, and answers out of order.
   std::optional<memory::BankedDramParams> banked = std::nullopt;
+  // A DRAM on a clock of its own: cycles of it for so many of the agent.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> dram_clock = std::nullopt;
 };
 
 // One memory agent in lock-step, on an engine of several units.
@@ -112,9 +116,18 @@ class MemoryNode {
     compared = std::make_unique<apps::ComparedDram>(name, *recorded);
     sim::Shadows shadows;
     auto agent_owner = std::make_unique<memory::MemoryAgent>(name + ".model", config.agent, *recorded);
-    auto twin_owner =
-        std::make_unique<Twin>(name + ".rtl", Twin::place_of(config.agent, config.bus_bits), *compared);
     agent = agent_owner.get();
+    if (around.dram_clock) {
+      compared_border = std::make_unique<apps::ComparedBorder>(name, *agent);
+      dram_units = agent->put_dram_on(sim::ClockRatio(around.dram_clock->second, around.dram_clock->first));
+    }
+    std::unique_ptr<Twin> twin_owner;
+    if constexpr (std::is_same_v<typename rtl::DramOf<typename Twin::Verilated>::Socket, rtl::DramSocket>)
+      twin_owner =
+          std::make_unique<Twin>(name + ".rtl", Twin::place_of(config.agent, config.bus_bits), *compared);
+    else
+      twin_owner = std::make_unique<Twin>(name + ".rtl", Twin::place_of(config.agent, config.bus_bits),
+                                          *compared_border);
     twin = twin_owner.get();
     if (client_ != nullptr) {
       recorded_window = std::make_unique<apps::RecordedWindow>(*agent);
@@ -160,6 +173,9 @@ class MemoryNode {
     for (auto& receiver : receivers) engine.add(*receiver);
   }
 
+  std::uint64_t compared_handovers() const {
+    return compared_border != nullptr ? compared_border->compared() : compared->compared();
+  }
   // Between cycles: the register words that the control agent could read.
   void compare_registers() const {
     ASSERT_EQ(agent->aux_stat(), twin->aux_stat()) << "cycle " << engine_.now();
@@ -178,6 +194,8 @@ class MemoryNode {
   std::unique_ptr<memory::DramDevice> real;
   std::unique_ptr<apps::RecordedDram> recorded;
   std::unique_ptr<apps::ComparedDram> compared;
+  std::unique_ptr<apps::ComparedBorder> compared_border;  // with a DRAM on a clock of its own
+  std::vector<std::unique_ptr<sim::Unit>> dram_units;     // of that clock
   std::unique_ptr<apps::RecordedWindow> recorded_window;
   std::unique_ptr<apps::RecordedClient> recorded_client;
   std::unique_ptr<apps::ComparedClient> compared_client;
@@ -196,7 +214,8 @@ class MemoryNode {
 };
 
 struct MemoryEngine {
-  sim::Engine engine;
+  sim::Engine engine, dram_engine;
+  sim::Timeline timeline;
 };
 
 // One memory agent in lock-step, alone.
@@ -205,12 +224,20 @@ class MemoryPair : public MemoryEngine, public MemoryNode<Twin> {
  public:
   explicit MemoryPair(const mt::BenchConfig& config = {}, const MemoryAround& around = {})
       : MemoryNode<Twin>(MemoryEngine::engine, "memory", config, around) {
+    if (around.dram_clock) {
+      timeline.add("fabric", around.dram_clock->second, engine);
+      timeline.add("dram", around.dram_clock->first, dram_engine);
+      for (auto& unit : this->dram_units) dram_engine.add(*unit);
+      dram_engine.elaborate();
+    } else {
+      timeline.add("fabric", 1, engine);
+    }
     engine.elaborate();
   }
   // Cycle by cycle, to compare the registers in each.
   void run(sim::Cycle cycles) {
     for (sim::Cycle c = 0; c < cycles && !testing::Test::HasFatalFailure(); ++c) {
-      engine.run_until(engine.now() + 1);
+      timeline.run_until(engine.now() + 1);
       this->compare_registers();
     }
   }

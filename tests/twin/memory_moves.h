@@ -54,7 +54,7 @@ MoveLoad run_moves(std::uint64_t seed, unsigned count, bool meddle) {
   pair.run(100);
   EXPECT_TRUE(pair.at_rest());
   load.moves = pair.agent->mover().moves();
-  load.handovers = pair.compared->compared();
+  load.handovers = pair.compared_handovers();
   std::printf("seed %llu: %llu cycles, %llu moves done, %llu DRAM handovers compared, 0 mismatches\n",
               static_cast<unsigned long long>(seed), static_cast<unsigned long long>(load.cycles),
               static_cast<unsigned long long>(load.moves), static_cast<unsigned long long>(load.handovers));

@@ -96,6 +96,24 @@ TEST(MemoryTwin, SeveralReadsInFlight) {
   EXPECT_GT(reads, 20000u);
 }
 
+// The two meet at the nearer end of the FIFOs of the DRAM bus.
+TEST(MemoryTwin, DramOnAClockOfItsOwn) {
+  constexpr std::array<std::pair<std::uint64_t, std::uint64_t>, 6> kRatios{
+      {{1, 1}, {3, 1}, {1, 3}, {7, 3}, {250, 333}, {800, 300}}};
+  std::uint64_t reads = 0, writes = 0;
+  for (std::uint64_t seed = 1; seed <= 18; ++seed) {
+    MemoryLoadOptions options;
+    options.dram_clock = kRatios[seed % kRatios.size()];
+    if (seed % 3 == 0) options.reads_in_flight = 1 + static_cast<unsigned>(seed);
+    if (seed % 4 == 1) options.staging = memory::StagingPlacement::kPort;
+    const MemoryLoad done = run_memory_load<rtl::FarMemoryTwin>(seed, 300, options);
+    reads += done.responses;
+    writes += done.acks;
+  }
+  EXPECT_GT(reads, 10000u);
+  EXPECT_GT(writes, 250u);
+}
+
 TEST(MemoryTwin, Moves) {
   std::uint64_t moves = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) moves += run_moves(seed, 40, false).moves;

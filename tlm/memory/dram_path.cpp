@@ -19,12 +19,6 @@ namespace {
 // The write-order FIFO is never what limits a write: one place per write address that the path can hold.
 constexpr std::uint32_t kOrderDepth = 32;
 
-std::uint32_t read_depth(const DramPath::Config& config, unsigned bus_bits) {
-  const std::uint32_t depth = latency::kDramFifoR.value;
-  if (config.reads_in_flight == 1) return depth;
-  const std::uint32_t entry_beats = arch::address::kEntryBytesFp16 * 8 / bus_bits;
-  return std::max(depth, std::bit_ceil(config.reads_in_flight * entry_beats));
-}
 }  // namespace
 
 void DramWires::visit(sim::Archive& a) {
@@ -46,10 +40,17 @@ void DramWires::visit(sim::Archive& a) {
   a.kept_memory("r_data", r_data.data(), r_data.size());
 }
 
+std::uint32_t DramPath::read_depth(unsigned reads_in_flight, unsigned bus_bits) {
+  const std::uint32_t depth = latency::kDramFifoR.value;
+  if (reads_in_flight == 1) return depth;
+  const std::uint32_t entry_beats = arch::address::kEntryBytesFp16 * 8 / bus_bits;
+  return std::max(depth, std::bit_ceil(reads_in_flight * entry_beats));
+}
+
 DramPath::DramPath(const Config& config, DramDevice& device, MisuseLog& misuse)
     : config_(config),
       bus_(device, config.reads_in_flight == 1 ? 1 : config.requesters,
-           read_depth(config, device.bus_bits())),
+           read_depth(config.reads_in_flight, device.bus_bits())),
       misuse_(misuse),
       lanes_(device.bus_bits() / arch::kPayloadBits),
       order_(FifoShape::sync(kOrderDepth)) {
@@ -277,6 +278,7 @@ void DramPath::return_read_data(sim::Cycle now, sim::Fifo<ReadWord>& fifo) {
   ++words_read_;
   if (++track.lane == lanes_ || wires.r_last) {
     pop<kTwoClocks>(fifo, now);
+    if (kTwoClocks && watched_ != nullptr) watched_->r_popped |= 1u << (&fifo - bus_.r.data());
     track.lane = 0;
   }
   if (wires.r_last) {
@@ -305,8 +307,21 @@ inline void DramPath::front(sim::Cycle now) {
   }
 }
 
+BorderCycle DramPath::border(sim::Cycle now) const {
+  BorderCycle seen;
+  seen.at = now;
+  seen.ar_full = border_.full(bus_.ar, now);
+  seen.aw_full = border_.full(bus_.aw, now);
+  seen.w_full = border_.full(bus_.w, now);
+  for (std::size_t f = 0; f < bus_.r.size(); ++f)
+    if (bus_.r[f].readable(now)) seen.r[f] = bus_.r[f].head();
+  if (bus_.b.readable(now)) seen.b = static_cast<std::uint8_t>(bus_.b.head());
+  return seen;
+}
+
 bool DramPath::clock(sim::Cycle now, MemoryProbe* probe) {
   if (far_ != nullptr) {
+    if (watched_ != nullptr) *watched_ = border(now);
     front<true>(now);
     far_->tell({reads_open_ != 0, writes_granted_, beats_pushed_}, border_.after(now));
     return false;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/flit.h"
+#include "tlm/memory/border_cycle.h"
 #include "tlm/memory/clock_border.h"
 #include "tlm/memory/converged_store.h"
 #include "tlm/memory/dram_bus.h"
@@ -73,6 +74,12 @@ class DramPath {
   // Elaboration: the DRAM has a clock of its own. `far` runs it then, and clock() the path alone.
   void set_far(DramBusUnit& far, const sim::ClockRatio& to_dram);
   DramBus& bus() { return bus_; }
+  // Elaboration, with a DRAM that has a clock of its own: `cycle` tells of the latest cycle that ran. What
+  // the path would see in cycle `now`, which has not run.
+  void watch_border(BorderCycle& cycle) { watched_ = &cycle; }
+  BorderCycle border(sim::Cycle now) const;
+  // Words of a FIFO of read data.
+  static std::uint32_t read_depth(unsigned reads_in_flight, unsigned bus_bits);
   // One cycle of the path and the device. Requesters' registers must still be those of `now`.
   // Returns whether there was a handshake on the DRAM bus.
   bool clock(sim::Cycle now, MemoryProbe* probe);
@@ -139,10 +146,12 @@ class DramPath {
   }
   template <bool kTwoClocks, typename T>
   void push(sim::Fifo<T>& fifo, sim::Cycle now, const T& word) {
-    if constexpr (kTwoClocks)
+    if constexpr (kTwoClocks) {
       border_.push(fifo, now, word);
-    else
+      if (watched_ != nullptr) note_push(fifo, word);
+    } else {
       fifo.push(now, word);
+    }
   }
   template <bool kTwoClocks, typename T>
   void pop(sim::Fifo<T>& fifo, sim::Cycle now) {
@@ -151,6 +160,10 @@ class DramPath {
     else
       fifo.pop(now);
   }
+  void note_push(const sim::Fifo<AddressWord>& fifo, const AddressWord& word) {
+    (&fifo == &bus_.ar ? watched_->ar : watched_->aw) = word;
+  }
+  void note_push(const sim::Fifo<DramWriteBeat>&, const DramWriteBeat& word) { watched_->w = word; }
   int pick(const Arbiter& arbiter) const;
   AddressWord narrow(std::uint64_t addr, std::uint32_t beats, unsigned id, arch::Coord origin) const;
   void check_address(sim::Cycle now, std::uint64_t addr, arch::Coord origin, bool write);
@@ -159,6 +172,7 @@ class DramPath {
   DramBus bus_;
   DramBusUnit* far_ = nullptr;  // null: one clock
   ClockBorder border_{{}};
+  BorderCycle* watched_ = nullptr;
   MisuseLog& misuse_;
   LandingTracker* landing_ = nullptr;
   unsigned lanes_;  // R = bus bits / 256

@@ -65,18 +65,24 @@ void MemoryAgent::bind_port(unsigned port, sim::FlitPort links) {
   links.out->bind_sender(*this);
 }
 
-std::vector<std::unique_ptr<sim::Unit>> MemoryAgent::put_dram_on(const sim::ClockRatio& to_dram) {
+std::vector<std::unique_ptr<sim::Unit>> MemoryAgent::put_dram_on(const sim::ClockRatio& to_dram,
+                                                                 const std::string& called) {
+  const std::string base = called.empty() ? name() : called;
   KTPU_CHECK(dram_bus_ == nullptr, "the DRAM of {} has a clock", name());
   auto bus =
-      std::make_unique<DramBusUnit>(name() + ".dram_path", path_->bus(), to_dram.inverse(), *this, path_due_);
+      std::make_unique<DramBusUnit>(base + ".dram_path", path_->bus(), to_dram.inverse(), *this, path_due_);
   dram_bus_ = bus.get();
   dram_bus_->set_probe(probe_);
   path_->set_far(*bus, to_dram);
   std::vector<std::unique_ptr<sim::Unit>> units;
   units.push_back(std::move(bus));
-  units.push_back(std::make_unique<DramChip>(name() + ".dram", dram_));
+  units.push_back(std::make_unique<DramChip>(base + ".dram", dram_));
   return units;
 }
+
+void MemoryAgent::watch_border(BorderCycle& cycle) { path_->watch_border(cycle); }
+
+BorderCycle MemoryAgent::border(sim::Cycle now) const { return path_->border(now); }
 
 void MemoryAgent::set_probe(MemoryProbe* probe) {
   probe_ = probe;

@@ -23,6 +23,7 @@
 
 namespace ktpu::memory {
 
+struct BorderCycle;
 class DramBusUnit;
 class DramPath;
 class HostWindow;
@@ -40,6 +41,7 @@ struct MemoryAgentConfig {
   StagingPlacement staging = StagingPlacement::kNone;
   bool interlink_idle = true;  // with `interlink`: it is there, but nothing is marked remote
   bool quirks = true;          // M1, I1 and I2 as in the reference (quirks.md)
+  bool dram_clock = false;     // the DRAM has a clock of its own: put_dram_on() follows
 };
 
 class MemoryAgent final : public sim::Unit, public AuxWindow {
@@ -58,11 +60,17 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   void set_probe(MemoryProbe* probe);
   // Elaboration: the DRAM and its bus run on a clock of their own, as the units that are returned; all of
   // them go to the engine of that clock. `to_dram`: from cycles of the agent to its cycles.
-  std::vector<std::unique_ptr<sim::Unit>> put_dram_on(const sim::ClockRatio& to_dram);
+  // They are called after `called`, else after the agent.
+  std::vector<std::unique_ptr<sim::Unit>> put_dram_on(const sim::ClockRatio& to_dram,
+                                                      const std::string& called = {});
+  // Its FIFOs then, as the path sees them (DramPath).
+  void watch_border(BorderCycle& cycle);
+  BorderCycle border(sim::Cycle now) const;
   // Elaboration: a host reaches the memory window over `bus` (section 8). At most once.
   void bind_window(WindowBus& bus);
 
   const MemoryAgentConfig& config() const { return config_; }
+  unsigned bus_bits() const { return dram_.bus_bits(); }
   const MisuseLog& misuse() const { return misuse_; }
   // The staging memory that serves port `port` behind aperture 0; null if there is none.
   SparseMemory* staging(unsigned port = 0);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "tlm/memory/agent_client.h"
 #include "tlm/memory/memory_agent.h"
@@ -28,6 +29,7 @@ class MemoryStand {
   virtual void set_client(memory::AgentClient& client) = 0;
   virtual void bind_port(unsigned port, sim::FlitPort links) = 0;
   virtual void bind_window(memory::WindowBus& bus) = 0;  // after unit(), too
+  virtual std::vector<std::unique_ptr<sim::Unit>> put_dram_on(const sim::ClockRatio& to_dram) = 0;
   virtual void bind_interlink(unsigned link, memory::BeatLink* out, memory::BeatLink* in) = 0;
   // The back door into staging memory. With a model, the platform reads and writes the model's, and tells
   // here what it wrote.

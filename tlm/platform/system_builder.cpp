@@ -232,16 +232,11 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
                          : memory::StagingPlacement::kConverged;
   config.quirks = agent_quirks(mesh);
   config.reads_in_flight = mesh.agent ? mesh.agent->reads_in_flight : 1;
+  config.dram_clock = dram.clock != 0;
   const topo::Impl impl = memory_impl(system_.machine_, mesh);
   if (impl != topo::Impl::kModel) {
     const std::string node = topo::node_id(system_.machine_, mesh, *mesh.node_at(mesh.ports.front()));
     const MemoryFactory& factory = registry_.memory(impl, node);
-    if (dram.clock != 0)
-      throw arch::UserError::make(
-          "{}: {} needs a DRAM on the clock 'fabric', and `dram` of mesh {} has the clock '{}'. Leave "
-          "`clock` out "
-          "there, or choose impl: model",
-          node, topo::impl_name(impl), mesh.id, system_.machine_.clocks[dram.clock].name);
     out.memory_stand = factory(prefix(mesh) + "memory", config, *out.dram);
     out.memory_agent = out.memory_stand->model();
   } else {
@@ -249,9 +244,12 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
         add(std::make_unique<memory::MemoryAgent>(prefix(mesh) + "memory", std::move(config), *out.dram));
     out.memory_unit = out.memory_agent;
   }
-  if (dram.clock != 0)
-    for (auto& unit : out.memory_agent->put_dram_on(system_.timeline_.clocks()[dram.clock].from_base))
+  if (dram.clock != 0) {
+    const sim::ClockRatio& to_dram = system_.timeline_.clocks()[dram.clock].from_base;
+    for (auto& unit : out.memory_stand != nullptr ? out.memory_stand->put_dram_on(to_dram)
+                                                  : out.memory_agent->put_dram_on(to_dram))
       add(std::move(unit), "model", dram.clock);
+  }
   build_agent(mesh, out);
 }
 
