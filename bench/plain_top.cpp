@@ -20,7 +20,7 @@
 #include "tlm/memory/simple_dram.h"
 #include "tlm/platform/runner.h"
 #include "tlm/platform/system.h"
-#include "top_mesh8.inc"  // generated: the Verilated class
+#include "bench_top_mesh8.inc"  // generated: the Verilated class
 #include "topologies/reader.h"
 
 namespace {
