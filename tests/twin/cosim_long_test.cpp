@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nightly: every block for a million cycles in lock-step from each of three seeds, ten thousand transfers and
-// more on every port in each direction, no difference. scripts/rtl_coverage.sh runs the same campaigns for
-// line coverage.
+// Nightly: every block for two million cycles in lock-step from each of three seeds, ten thousand transfers
+// and more on every port in each direction, no difference. scripts/rtl_coverage.sh runs the same campaigns
+// for line coverage.
 #include <gtest/gtest.h>
 
 #include "apps/common/register_units.h"
@@ -12,13 +12,13 @@ namespace {
 
 class CosimLong : public testing::TestWithParam<std::string> {};
 
-TEST_P(CosimLong, AMillionCyclesFromThreeSeeds) {
+TEST_P(CosimLong, MillionsOfCyclesFromThreeSeeds) {
   platform::Registry registry;
   apps::register_units(registry);
   for (const std::uint64_t seed : {1u, 10001u, 20001u}) {
     Campaign campaign;
     campaign.block = GetParam();
-    campaign.cycles = 1'000'000;
+    campaign.cycles = 2'000'000;
     campaign.seed = seed;
     campaign.quiet = true;
     campaign.least = 10'000;

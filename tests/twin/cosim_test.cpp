@@ -213,16 +213,16 @@ TEST(Cosim, WholeMachinesRunPrograms) {
   const std::string text((std::istreambuf_iterator<char>(source)), {});
   arch::save_program(arch::assemble(text, "matmul_32x32x128.kasm"), path);
   WholeMachine machine;
-  machine.topology = "mesh8";
+  machine.topology = "mesh1";
   machine.program = path;
   machine.cycles = sim::kNever;
   testing::internal::CaptureStdout();
   EXPECT_EQ(run_machine(machine, registry), ExitStatus::kOk);
   const std::string printed = testing::internal::GetCapturedStdout();
-  for (const char* unit : {"router@1,1:", "cluster@1,0:", "memory", "agent:"})
+  for (const char* unit : {"engine:", "router@1,1:", "cluster@1,1:", "memory:", "agent:"})
     EXPECT_NE(printed.find(unit), std::string::npos) << printed;
   EXPECT_EQ(printed.find("is not over"), std::string::npos);
-  machine.cycles = 100;
+  machine.cycles = 1000;
   testing::internal::CaptureStdout();
   EXPECT_EQ(run_machine(machine, registry), ExitStatus::kOk);
   EXPECT_NE(testing::internal::GetCapturedStdout().find("is not over"), std::string::npos);
