@@ -16,11 +16,11 @@
 #include "bench/cases.h"
 #include "bench/measure.h"
 #include "bench/workload.h"
+#include "bench_top_mesh8.inc"  // generated: the Verilated class
 #include "rtl_models/twin.h"
 #include "tlm/memory/simple_dram.h"
 #include "tlm/platform/runner.h"
 #include "tlm/platform/system.h"
-#include "bench_top_mesh8.inc"  // generated: the Verilated class
 #include "topologies/reader.h"
 
 namespace {

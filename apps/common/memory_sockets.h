@@ -116,7 +116,7 @@ class ComparedDram final : public rtl::DramSocket {
   Shown shown(sim::Cycle now) const override;
   void clock(sim::Cycle now, const Moves& moves) override;
   std::uint64_t compared() const { return compared_; }  // handovers of the model
-  sim::Cycle now() const { return now_; }  // the cycle whose clock() comes next
+  sim::Cycle now() const { return now_; }               // the cycle whose clock() comes next
 
  private:
   std::string unit_;

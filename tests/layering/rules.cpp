@@ -102,7 +102,7 @@ const std::vector<Foreign>& foreign_headers() {
        },
        {"tlm/pins", "tlm/platform", "apps", "tests", "bench", "examples"}},
       {"a YAML header", [](std::string_view h) { return h.starts_with("yaml-cpp/"); }, {"topologies"}},
-      {"a Verilated header", is_verilated, {"rtl_models"}},
+      {"a Verilated header", is_verilated, {"rtl_models", "tests"}},
   };
   return kForeign;
 }

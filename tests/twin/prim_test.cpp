@@ -37,7 +37,7 @@ void check_fifo(const FifoBuilt& built, std::uint64_t seed) {
   sim::Fifo<std::uint64_t> model({depth, built.latency, built.extra});
   rtl::Twin<V> twin("fifo");
   V& pins = twin.pins();
-  pins.depth_i = static_cast<decltype(pins.depth_i)>(depth);
+  pins.depth_i = static_cast<std::remove_cvref_t<decltype(pins.depth_i)>>(depth);
   pins.wvalid_i = pins.rready_i = 0;
   twin.reset(0);
   std::uint64_t moved = 0;
@@ -45,12 +45,14 @@ void check_fifo(const FifoBuilt& built, std::uint64_t seed) {
     const bool busy = model.full() || now < built.reset_cycles, readable = model.readable(now);
     ASSERT_EQ(pins.busy_o, busy) << "cycle " << now;
     ASSERT_EQ(pins.rvalid_o, readable) << "cycle " << now;
-    if (readable) ASSERT_EQ(pins.rdata_o, model.head()) << "cycle " << now;
+    if (readable) {
+      ASSERT_EQ(pins.rdata_o, model.head()) << "cycle " << now;
+    }
     const unsigned phase = static_cast<unsigned>(now / 200 % 4);  // balanced, filling, draining, full speed
     const std::uint64_t word = random.next() & mask;
     pins.wvalid_i = phase == 3 || random.below(phase == 1 ? 1 : 3) == 0;
     pins.rready_i = phase == 3 || random.below(phase == 2 ? 1 : 3) == 0;
-    pins.wdata_i = static_cast<decltype(pins.wdata_i)>(word);
+    pins.wdata_i = static_cast<std::remove_cvref_t<decltype(pins.wdata_i)>>(word);
     const bool pop = readable && pins.rready_i;
     if (pins.wvalid_i && !busy) model.push(now, word);
     if (pop) model.pop(now);
@@ -135,7 +137,7 @@ class EndpointBench final : public sim::Unit {
     const std::uint32_t kind = random_.below(8);
     if (kind < 3) flit.set(arch::header::kType, static_cast<unsigned>(arch::FlitType::kCuInst));
     if (kind == 3) flit.set(arch::header::kType, static_cast<unsigned>(arch::FlitType::kCuCtrl));
-    if (kind == 3) flit.w[3] = random_.below(5) << 8 * 6;  // its index
+    if (kind == 3) flit.w[3] = std::uint64_t{random_.below(5)} << 48;  // its index
     if (kind == 4) flit.set(arch::header::kType, static_cast<unsigned>(arch::FlitType::kMemWrAck));
     return flit;
   }
@@ -161,7 +163,9 @@ class EndpointBench final : public sim::Unit {
     twin_.settle(now);
     ASSERT_EQ(pins.in_busy_o, in_.busy()) << "cycle " << now;
     ASSERT_EQ(pins.out_valid_o, out_.valid()) << "cycle " << now;
-    if (out_.valid()) ASSERT_EQ(flit_of(pins.out_data_o), out_.data()) << "cycle " << now;
+    if (out_.valid()) {
+      ASSERT_EQ(flit_of(pins.out_data_o), out_.data()) << "cycle " << now;
+    }
 
     const bool out_left = out_.transfers(), in_left = in_.transfers();
     base_->begin(now, debug);
@@ -169,8 +173,12 @@ class EndpointBench final : public sim::Unit {
     ASSERT_EQ(pins.recv_valid_o, base_->recv_valid()) << "cycle " << now;
     ASSERT_EQ(pins.send_ready_o, base_->send_ready()) << "cycle " << now;
     ASSERT_EQ(pins.recv_empty_o, base_->recv_count() == 0) << "cycle " << now;
-    if (base_->inst_valid()) ASSERT_EQ(flit_of(pins.inst_o), base_->inst()) << "cycle " << now;
-    if (base_->recv_valid()) ASSERT_EQ(flit_of(pins.recv_o), base_->recv()) << "cycle " << now;
+    if (base_->inst_valid()) {
+      ASSERT_EQ(flit_of(pins.inst_o), base_->inst()) << "cycle " << now;
+    }
+    if (base_->recv_valid()) {
+      ASSERT_EQ(flit_of(pins.recv_o), base_->recv()) << "cycle " << now;
+    }
 
     const unsigned eager = slow == 2 ? 10 : 60;
     pins.inst_accept_i = base_->inst_valid() && chance(eager);

@@ -307,7 +307,9 @@ sim::Cycle MemoryAgent::clock(sim::Cycle now) {
     }
   }
   if (client_ != nullptr) {
+    client_reads_at_ = now;
     next = std::min(next, client_->clock(now, client_taken));
+    client_reads_at_ = sim::kNever;
     client_fresh_ |= client_taken;
     if (client_->out() != nullptr) next = now + 1;
   }
@@ -372,7 +374,9 @@ void MemoryAgent::aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_t 
 }
 
 std::uint64_t MemoryAgent::aux_status(unsigned word) const {
-  return interlink_ == nullptr ? 0 : interlink_->status(engine() == nullptr ? 0 : engine()->now(), word);
+  if (interlink_ == nullptr) return 0;
+  if (client_reads_at_ != sim::kNever) return interlink_->status(client_reads_at_, word);
+  return interlink_->status(engine() == nullptr ? 0 : engine()->now(), word);
 }
 
 std::vector<noc::QuirkHits> MemoryAgent::quirk_hits() const {

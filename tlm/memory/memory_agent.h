@@ -152,7 +152,9 @@ class MemoryAgent final : public sim::Unit, public AuxWindow {
   int remote_selected_ = -1;              // the same for the interlink
   unsigned remote_round_robin_ = 0;
   bool client_fresh_ = false;  // the client's output may hold another flit than the wires
-  sim::Cycle path_due_ = 0;    // next cycle in which the DRAM path must run
+  // While its clock() runs, the cycle: the engine's clock already shows the next one.
+  sim::Cycle client_reads_at_ = sim::kNever;
+  sim::Cycle path_due_ = 0;  // next cycle in which the DRAM path must run
   sim::Cycle last_handshake_ = sim::kNever;
 };
 

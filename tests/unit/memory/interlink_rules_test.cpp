@@ -240,6 +240,20 @@ TEST(Interlink, StatusWords) {
 }
 
 // A request that names another mesh unmarked: fault 0. Plain reads are not looked at.
+// Read by the control agent in cycle c, the registers stand as at the start of c: c cycles are over.
+TEST(Interlink, IdleCyclesAsTheControlAgentReadsThem) {
+  Chain chain;
+  Cycle reads = 0;
+  chain.mesh(0).aux.look = [&](Cycle now) {
+    ++reads;
+    for (const unsigned link : {0u, 1u})
+      EXPECT_EQ(chain.status(0, il::kIdleStalled + link) >> 32, now) << "link " << link << ", cycle " << now;
+  };
+  chain.run(20);
+  EXPECT_EQ(reads, 20u);
+  EXPECT_EQ(chain.status(0, il::kIdleStalled) >> 32, 20u);
+}
+
 TEST(Interlink, UnmarkedRequests) {
   Chain chain;
   chain.sender(0).send(0, read_request(plain_read(0x1000000000, 1)));

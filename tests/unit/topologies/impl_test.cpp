@@ -108,7 +108,8 @@ TEST(Impl, ModuleErrors) {
   Machine m = read_string(kGood);
   EXPECT_EQ(impl_error(m, "router=model:a.sv"),
             "--impl router=model:a.sv: a module of your own is rtl, lockstep or pins, not model");
-  EXPECT_EQ(impl_error(m, "router=rtl::top"), "--impl router=rtl::top: which file? Write FILE or FILE:TOP there");
+  EXPECT_EQ(impl_error(m, "router=rtl::top"),
+            "--impl router=rtl::top: which file? Write FILE or FILE:TOP there");
   EXPECT_EQ(
       impl_error(m, "agent=rtl:a.sv"),
       "--impl agent=rtl:a.sv: a module of your own can stand for routers, clusters and vector cores, not "
