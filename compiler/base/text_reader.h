@@ -91,6 +91,28 @@ std::string tensor_type_text(std::span<const std::uint32_t> shape);
 std::string index_operand_text(const Index& index);
 std::string words16_text(std::span<const std::uint16_t> words, std::string_view indent);
 
+// A change of layout that the host makes, from `at` on: `at 0x100 <4x8xf16> from "a" to "b" [stride 64]`. R
+// has address, shape, from, to and batch_stride; two levels of the compiler have one.
+template <typename R>
+std::string relayout_text(const R& r) {
+  std::string text = fmt::format("at {:#x} {} from {} to {}", r.address, tensor_type_text(r.shape),
+                                 quoted(r.from), quoted(r.to));
+  if (r.batch_stride != 0) text += fmt::format(" stride {}", r.batch_stride);
+  return text;
+}
+template <typename R>
+void read_relayout(TextReader& in, R& r) {
+  in.expect_word("at");
+  r.address = in.number("an address");
+  r.shape = in.tensor_type();
+  in.expect_word("from");
+  r.from = in.string("a layout");
+  in.expect_word("to");
+  r.to = in.string("a layout");
+  if (in.take_word("stride")) r.batch_stride = in.number("a stride");
+  in.end_of_line();
+}
+
 template <typename Action>
 auto TextReader::placed(std::size_t place, Action&& action) const {
   try {

@@ -33,12 +33,7 @@ class Printer {
   }
 
   void one(const WaitMemory&) { put("  wait_memory\n"); }
-  void one(const HostRelayout& r) {
-    put("  relayout at {:#x} {} from {} to {}", r.address, base::tensor_type_text(r.shape), quoted(r.from),
-        quoted(r.to));
-    if (r.batch_stride != 0) put(" stride {}", r.batch_stride);
-    put("\n");
-  }
+  void one(const HostRelayout& r) { put("  relayout {}\n", base::relayout_text(r)); }
   void one(const Dispatch& d) {
     const Limits& limits = d.plan.limits;
     dialect_ = d.unit == "VC" ? arch::Dialect::kVector : arch::Dialect::kCluster;
@@ -105,15 +100,7 @@ class Parser {
   }
   HostRelayout relayout() {
     HostRelayout r;
-    in_.expect_word("at");
-    r.address = in_.number("an address");
-    r.shape = in_.tensor_type();
-    in_.expect_word("from");
-    r.from = in_.string("a layout");
-    in_.expect_word("to");
-    r.to = in_.string("a layout");
-    if (in_.take_word("stride")) r.batch_stride = in_.number("a stride");
-    in_.end_of_line();
+    base::read_relayout(in_, r);
     return r;
   }
   std::uint32_t required(std::string_view word) {

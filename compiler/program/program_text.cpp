@@ -96,12 +96,8 @@ class Printer {
   void stage(const Stage& s) {
     put("  stage {}{}{} {{\n", s.unit == UnitType::kCluster ? "MG" : "VC", s.feeds_next ? " feeds_next" : "",
         s.waits ? " waits" : "");
-    for (const Relayout& r : s.before) {
-      put("    relayout {} at {:#x} {} from {} to {}", name_text('%', r.buffer), r.address,
-          base::tensor_type_text(r.shape), base::quoted(r.from), base::quoted(r.to));
-      if (r.batch_stride != 0) put(" stride {}", r.batch_stride);
-      put("\n");
-    }
+    for (const Relayout& r : s.before)
+      put("    relayout {} {}\n", name_text('%', r.buffer), base::relayout_text(r));
     for (const Instance& i : s.instances) {
       put("    instance ({})", fmt::join(i.key, ", "));
       if (i.acks != 0) put(" acks {}", i.acks);
@@ -171,15 +167,7 @@ class Parser {
   Relayout relayout() {
     Relayout r;
     r.buffer = in_.name('%', "a buffer");
-    in_.expect_word("at");
-    r.address = in_.number("an address");
-    r.shape = in_.tensor_type();
-    in_.expect_word("from");
-    r.from = in_.string("a layout");
-    in_.expect_word("to");
-    r.to = in_.string("a layout");
-    if (in_.take_word("stride")) r.batch_stride = in_.number("a stride");
-    in_.end_of_line();
+    base::read_relayout(in_, r);
     return r;
   }
   Instance instance(UnitType unit) {

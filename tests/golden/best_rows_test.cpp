@@ -19,20 +19,12 @@
 #include "compiler/interpret/interpreter.h"
 #include "compiler/kernel/trace.h"
 #include "compiler/kernels/kernels.h"
+#include "tests/support/half.h"
 
 namespace ktpu::driver {
 namespace {
 
 using nlohmann::json;
-
-double real(std::uint16_t half) {
-  const int exponent = half >> 10 & 31;
-  const double mantissa = half & 1023;
-  const double value = exponent == 0    ? std::ldexp(mantissa, -24)
-                       : exponent == 31 ? std::nan("")
-                                        : std::ldexp(1024 + mantissa, exponent - 25);
-  return (half & 0x8000) != 0 ? -value : value;
-}
 
 struct Call {
   kernel::Definition definition;
@@ -91,7 +83,7 @@ Made compiled(const Call& call) {
       const auto sign = static_cast<std::uint16_t>(call.positive ? 0 : (random() & 1) << 15);
       inputs[name].push_back(static_cast<std::uint16_t>(
           sign | (12 - (name == call.small ? 4 : 0) + random() % 4) << 10 | random() % 1024));
-      reals[name].v.push_back(real(inputs[name].back()));
+      reals[name].v.push_back(test::value_of_half(inputs[name].back()));
     }
   }
   Compiled made = compile(call.definition, call.inputs, call.knobs, target);
@@ -117,7 +109,8 @@ void expect_right(const Call& call) {
     std::size_t worst = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       if (std::isnan(wanted[i])) continue;
-      const double got = real(static_cast<std::uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8));
+      const double got =
+          test::value_of_half(static_cast<std::uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8));
       largest = std::max(largest, std::abs(wanted[i]));
       const double off = std::isnan(got) ? INFINITY : std::abs(got - wanted[i]);
       if (off > error) error = off, worst = i;

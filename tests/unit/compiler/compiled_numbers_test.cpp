@@ -17,20 +17,12 @@
 #include "compiler/driver/program_file.h"
 #include "compiler/interpret/interpreter.h"
 #include "compiler/kernels/kernels.h"
+#include "tests/support/half.h"
 
 namespace ktpu::driver {
 namespace {
 
 using nlohmann::json;
-
-double real(std::uint16_t half) {
-  const int exponent = half >> 10 & 31;
-  const double mantissa = half & 1023;
-  const double value = exponent == 0    ? std::ldexp(mantissa, -24)
-                       : exponent == 31 ? std::nan("")
-                                        : std::ldexp(1024 + mantissa, exponent - 25);
-  return (half & 0x8000) != 0 ? -value : value;
-}
 
 struct Call {
   std::string kernel;
@@ -179,7 +171,7 @@ bool try_call(Calls& calls, const Call& call) {
   for (const auto& [name, shape] : call.inputs) {
     inputs[name] = calls.values(kernel::elements(shape), call.positive);
     reals[name].shape = shape;
-    for (const std::uint16_t half : inputs[name]) reals[name].v.push_back(real(half));
+    for (const std::uint16_t half : inputs[name]) reals[name].v.push_back(test::value_of_half(half));
   }
   std::optional<Compiled> compiled;
   try {
@@ -213,7 +205,8 @@ bool try_call(Calls& calls, const Call& call) {
         ADD_FAILURE() << "element " << i << " is missing";
         break;
       }
-      const double made = real(static_cast<std::uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8));
+      const double made =
+          test::value_of_half(static_cast<std::uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8));
       largest = std::max(largest, std::abs(wanted.v[i]));
       error = std::max(error, std::isnan(made) ? INFINITY : std::abs(made - wanted.v[i]));
     }

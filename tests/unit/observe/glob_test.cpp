@@ -17,6 +17,12 @@ TEST(ObserveGlob, StarCrossesDotsAndMayBeEmpty) {
   EXPECT_FALSE(glob_match("a*b", "a.b.c"));
   EXPECT_FALSE(glob_match("", "a"));
   EXPECT_TRUE(glob_match("", ""));
+  EXPECT_TRUE(glob_match("*ab", "aab"));
+  EXPECT_TRUE(glob_match("a*?c", "abc"));
+  EXPECT_FALSE(glob_match("ab*ab", "ab")) << "the end must not use what the beginning has";
+  EXPECT_FALSE(glob_match("ab*?", "ab"));
+  EXPECT_FALSE(glob_match("*abc", "bc"));
+  EXPECT_FALSE(glob_match("bc", "abc"));
 }
 
 TEST(ObserveGlob, ANodeSelectsAllBelowItButNotItsNeighbours) {
