@@ -38,6 +38,10 @@ bool seeds(const Chain& statement) {
   return without_array || own_budget(statement) > kDescriptors;
 }
 
+ValueRange range_of(const Leaf& leaf) {
+  return leaf.kind == Leaf::Kind::kConstant ? constant_range(leaf.value) : kHalfRange;
+}
+
 std::optional<base::RowShape> row_of(const Chain& statement) {
   std::optional<base::RowShape> row;
   for (const base::Expr::Node& node : statement.expr.nodes()) {
@@ -61,6 +65,7 @@ Band::Band(const schedule::Schedule& schedule, std::span<const Chain* const> sta
     : schedule_(schedule), extents_(extents), statements_(statements.begin(), statements.end()) {
   seeds_ = std::any_of(statements.begin(), statements.end(), [](const Chain* s) { return seeds(*s); });
   for (const Chain* statement : statements) add_statement(*statement);
+  find_clamps();
   require_descriptors();
   find_width(statements);
   allocate_registers();
@@ -92,10 +97,11 @@ void Band::add_statement(const Chain& statement) {
   // Operands and constants are numbered as the expression meets them, lifted or not.
   std::vector<BandSource> leaves;
   for (std::uint32_t l = 0; l < statement.leaves.size(); ++l) leaves.push_back(source_of(statement, l));
+  const std::vector<base::Expr::Id> values = add_values(statement, leaves);
   for (const LaneChain& lane : linearise(statement.expr)) {
     BandChain chain;
     for (const LaneStep& lane_step : lane) {
-      BandStep step{lane_step.op, lane_step.chooses, {}};
+      BandStep step{lane_step.op, lane_step.chooses, values.at(lane_step.node), {}};
       for (const ChainSource& source : lane_step.sources) switch (source.kind) {
           case ChainSource::Kind::kRunning:
             step.sources.push_back({BandSource::Kind::kRunning, 0});
@@ -116,6 +122,44 @@ void Band::add_statement(const Chain& statement) {
   chains_.back().stores = true;
   final_chain_.push_back(static_cast<std::uint32_t>(chains_.size() - 1));
   add_region(statement);
+}
+
+// The statement's values among those of all statements, by node of its expression.
+std::vector<base::Expr::Id> Band::add_values(const Chain& statement, const std::vector<BandSource>& leaves) {
+  std::vector<base::Expr::Id> values;
+  for (const base::Expr::Node& node : statement.expr.nodes()) {
+    if (node.op != base::LaneOp::kLeaf) {
+      std::array<base::Expr::Id, 3> args{};
+      for (unsigned i = 0; i < base::info(node.op).arguments; ++i) args[i] = values[node.args[i]];
+      values.push_back(values_.op(node.op, args, node.row));
+      continue;
+    }
+    const BandSource& source = leaves.at(node.leaf);
+    if (source.kind == BandSource::Kind::kChain) {
+      const auto writer = std::find(final_chain_.begin(), final_chain_.end(), source.number);
+      values.push_back(made_.at(static_cast<std::size_t>(writer - final_chain_.begin())));
+      continue;
+    }
+    const auto known = std::find_if(value_leaves_.begin(), value_leaves_.end(),
+                                    [&](const auto& leaf) { return leaf.first == source; });
+    values.push_back(values_.leaf(static_cast<std::uint32_t>(known - value_leaves_.begin())));
+    if (known == value_leaves_.end())
+      value_leaves_.emplace_back(source, range_of(statement.leaves[node.leaf]));
+  }
+  made_.push_back(values.at(statement.expr.root()));
+  return values;
+}
+
+void Band::find_clamps() {
+  clamps_.resize(values_.nodes().size());
+  if (schedule_.policy != schedule::Policy::kBest) return;
+  std::vector<ValueRange> ranges;
+  for (const auto& [source, range] : value_leaves_) ranges.push_back(range);
+  clamps_ = exponent_clamps(values_, ranges);
+  for (const ExponentClamp& clamp : clamps_) {
+    least_ = least_ || clamp.below;
+    greatest_ = greatest_ || clamp.above;
+  }
 }
 
 BandSource Band::source_of(const Chain& statement, std::uint32_t number) {
@@ -214,8 +258,9 @@ void Band::allocate_registers() {
   for (std::size_t c = 0; c < chains_.size(); ++c)
     if (chains_[c].held) held_register_[c] = take();
   for (std::size_t k = 0; k < constants_.size(); ++k) constant_register_.push_back(take());
-  if (constants_.size() > kScalars - kFirstConstantScalar)
-    throw refusal("REGISTERS", fmt::format("{} constants in one program", constants_.size()),
+  if (constants_.size() + clamp_scalars() > kScalars - kFirstConstantScalar)
+    throw refusal("REGISTERS",
+                  fmt::format("{} constants in one program", constants_.size() + clamp_scalars()),
                   "split it into two statements");
 }
 
@@ -241,6 +286,21 @@ std::uint32_t Band::drain_descriptor(std::size_t region) const {
   return static_cast<std::uint32_t>(2 * operands_.size() + 1 + region);
 }
 
+std::uint32_t Band::clamp_scalar() const {
+  return kFirstConstantScalar + static_cast<std::uint32_t>(constants_.size());
+}
+
+// exp2's argument, clamped where it has to be: on its way through the running register.
+Operand Band::clamped(Image& image, const BandStep& step, Operand argument) const {
+  const ExponentClamp clamp = clamps_[step.value];
+  if (step.op != base::LaneOp::kExp2 || !clamp.any()) return argument;
+  const Operand least{arch::VectorSource::kScalar, clamp_scalar()};
+  const Operand greatest{arch::VectorSource::kScalar, clamp_scalar() + (least_ ? 1 : 0)};
+  for (const arch::VectorWord& word : clamp_words(clamp, kRunningRegister, argument, least, greatest))
+    image.add(word);
+  return {arch::VectorSource::kVector, kRunningRegister};
+}
+
 void Band::add_step(Image& image, std::uint64_t step) const {
   const auto offset = static_cast<std::uint32_t>(step * length_ / kLanes);
   for (std::uint32_t i = 0; i < operands_.size(); ++i)
@@ -256,6 +316,7 @@ void Band::add_step(Image& image, std::uint64_t step) const {
       const std::uint32_t to = last ? held_register_[c] : kRunningRegister;
       std::vector<Operand> sources;
       for (const BandSource& source : chain.steps[s].sources) sources.push_back(register_of(source));
+      sources[0] = clamped(image, chain.steps[s], sources[0]);
       for (const arch::VectorWord& word :
            lane_words(chain.steps[s].op, chain.steps[s].chooses, to, sources, scalars, choosing))
         image.add(word);
@@ -275,7 +336,8 @@ void Band::measure_step() {
 
 std::uint64_t Band::image_words(std::uint64_t steps) const {
   // Lengths of what stands around the steps: see image().
-  return 2 + 3 * constants_.size() + 2 + operands_.size() + 1 + steps * step_words_ + regions_.size() + 1;
+  return 2 + 3 * constants_.size() + 2 * clamp_scalars() + 2 + operands_.size() + 1 + steps * step_words_ +
+         regions_.size() + 1;
 }
 
 Image Band::image() const {
@@ -283,6 +345,8 @@ Image Band::image() const {
   image.set_scalar(0, static_cast<std::uint32_t>(length_));
   for (std::uint32_t k = 0; k < constants_.size(); ++k)
     image.constant(kFirstConstantScalar + k, constants_[k]);
+  if (least_) image.constant(clamp_scalar(), kLeastExponent);
+  if (greatest_) image.constant(clamp_scalar() + clamp_scalars() - 1, kGreatestExponent);
   image.vector_length();
   image.mode(arch::VectorMode::kFlat);
   for (std::uint32_t k = 0; k < constants_.size(); ++k)

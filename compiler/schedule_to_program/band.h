@@ -11,6 +11,7 @@
 
 #include "compiler/schedule/schedule.h"
 #include "compiler/schedule_to_program/chains.h"
+#include "compiler/schedule_to_program/exp2_range.h"
 #include "compiler/schedule_to_program/image.h"
 #include "compiler/schedule_to_program/spreads.h"
 
@@ -20,10 +21,12 @@ struct BandSource {
   enum class Kind : std::uint8_t { kRunning, kOperand, kChain, kConstant };
   Kind kind = Kind::kRunning;
   std::uint32_t number = 0;
+  bool operator==(const BandSource&) const = default;
 };
 struct BandStep {
   base::LaneOp op = base::LaneOp::kLeaf;
   bool chooses = false;
+  base::Expr::Id value = 0;  // of all statements' values
   std::vector<BandSource> sources;
 };
 struct BandChain {
@@ -55,6 +58,9 @@ class Band {
  private:
   void add_statement(const schedule::Chain& statement);
   BandSource source_of(const schedule::Chain& statement, std::uint32_t leaf);
+  std::vector<base::Expr::Id> add_values(const schedule::Chain& statement,
+                                         const std::vector<BandSource>& leaves);
+  void find_clamps();
   void add_region(const schedule::Chain& statement);
   void require_descriptors() const;
   void find_width(std::span<const schedule::Chain* const> statements);
@@ -72,6 +78,9 @@ class Band {
   std::uint64_t words_per_run() const { return chunks_ * length_ / 16; }
   std::uint64_t image_words(std::uint64_t steps) const;
   Operand register_of(const BandSource& source) const;
+  std::uint32_t clamp_scalar() const;  // the first of those that hold exp2's bounds
+  std::uint32_t clamp_scalars() const { return (least_ ? 1 : 0) + (greatest_ ? 1 : 0); }
+  Operand clamped(Image& image, const BandStep& step, Operand argument) const;
   void add_step(Image& image, std::uint64_t step) const;
   Image image() const;
   std::uint32_t load_descriptor(std::size_t operand) const;
@@ -87,6 +96,12 @@ class Band {
   std::vector<double> constants_;
   std::vector<BandChain> chains_;
   std::vector<BandRegion> regions_;
+  // All statements as one expression, for what is known of exp2's arguments.
+  base::Expr values_;
+  std::vector<std::pair<BandSource, ValueRange>> value_leaves_;
+  std::vector<base::Expr::Id> made_;  // by statement
+  std::vector<ExponentClamp> clamps_;
+  bool least_ = false, greatest_ = false;         // bounds in use
   std::vector<std::uint32_t> held_register_;      // by chain
   std::vector<std::uint32_t> constant_register_;  // by constant
   std::uint64_t span_ = 0;                        // elements

@@ -52,6 +52,7 @@ class Linearise {
     const Expr::Node& node = expression_[id];
     LaneStep step;
     step.op = node.op;
+    step.node = id;
     bool inlined = false;
     for (unsigned i = 0; i < arguments(id); ++i) {
       const Expr::Id argument = node.args[i];

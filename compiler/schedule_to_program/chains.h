@@ -18,6 +18,7 @@ struct ChainSource {
 };
 struct LaneStep {
   base::LaneOp op = base::LaneOp::kLeaf;
+  base::Expr::Id node = 0;  // of the expression; with a choice, the comparison
   // A comparison and the choice it makes are one step with four sources: a, b, where true, where false.
   bool chooses = false;
   std::vector<ChainSource> sources;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/base/refusal.h"
+#include "compiler/schedule_to_program/exp2_range.h"
 #include "compiler/schedule_to_program/image.h"
 #include "compiler/schedule_to_program/lane_words.h"
 #include "compiler/schedule_to_program/limits.h"
@@ -32,6 +33,7 @@ class Epilogue {
   Epilogue(const schedule::Schedule& schedule, const schedule::Chain& statement)
       : schedule_(schedule), statement_(statement), words_(statement.gm * statement.gn) {
     read_leaves();
+    find_clamps();
     require_room();
     const std::vector<LaneChain> chains = linearise(statement.expr);
     if (chains.size() != 1)
@@ -93,6 +95,19 @@ class Epilogue {
       }
   }
 
+  void find_clamps() {
+    clamps_.resize(statement_.expr.nodes().size());
+    if (schedule_.policy != schedule::Policy::kBest) return;
+    std::vector<ValueRange> ranges;
+    for (const Leaf& leaf : statement_.leaves)
+      ranges.push_back(leaf.kind == Leaf::Kind::kConstant ? constant_range(leaf.value) : kHalfRange);
+    clamps_ = exponent_clamps(statement_.expr, ranges);
+    for (const ExponentClamp& clamp : clamps_) {
+      if (clamp.below) add_constant(kLeastExponent);
+      if (clamp.above) add_constant(kGreatestExponent);
+    }
+  }
+
   static std::optional<std::uint32_t> fixed_constant(double value) {
     if (value == 0.0) return 0;
     if (value == 1.0) return 1;
@@ -137,7 +152,11 @@ class Epilogue {
         break;
     }
     if (const auto fixed = fixed_constant(leaf.value)) return {VectorSource::kConstant, *fixed};
-    const auto index = std::find(constants_.begin(), constants_.end(), leaf.value) - constants_.begin();
+    return scalar(leaf.value);
+  }
+
+  Operand scalar(double value) const {
+    const auto index = std::find(constants_.begin(), constants_.end(), value) - constants_.begin();
     return {VectorSource::kScalar, kFirstConstantScalar + static_cast<std::uint32_t>(index)};
   }
 
@@ -179,6 +198,12 @@ class Epilogue {
         throw cannot_fuse("EPILOGUE_OP", fmt::format("'{}' in an epilogue", base::info(step.op).name));
       std::vector<Operand> sources;
       for (const ChainSource& source : step.sources) sources.push_back(operand(source));
+      if (const ExponentClamp clamp = clamps_[step.node]; step.op == LaneOp::kExp2 && clamp.any()) {
+        for (const arch::VectorWord& word : clamp_words(clamp, kRunningRegister, sources[0],
+                                                        scalar(kLeastExponent), scalar(kGreatestExponent)))
+          image_.add(word);
+        sources[0] = {VectorSource::kVector, kRunningRegister};
+      }
       for (const arch::VectorWord& word : lane_words(step.op, false, kRunningRegister, sources, scalars)) {
         require_slots(word);
         image_.add(word);
@@ -193,6 +218,7 @@ class Epilogue {
   std::uint32_t tiles_ = 0;
   std::optional<schedule::Stretch> side_;
   std::vector<double> constants_;
+  std::vector<ExponentClamp> clamps_;  // by node
   LaneChain chain_;
   Image image_;
 };

@@ -93,6 +93,13 @@ void PassCode::number_scalars() {
   for (Id id = 0; id < plan_.expr().nodes().size(); ++id)
     if (is_constant(id))
       if (const double value = *plan_.leaf(id).constant; !hardware_constant(value)) values.push_back(value);
+  bool below = false, above = false;
+  for (Id id = 0; id < plan_.expr().nodes().size(); ++id) {
+    below = below || plan_.clamp(id).below;
+    above = above || plan_.clamp(id).above;
+  }
+  for (const auto& [used, bound] : {std::pair{below, kLeastExponent}, std::pair{above, kGreatestExponent}})
+    if (used && std::find(values.begin(), values.end(), bound) == values.end()) values.push_back(bound);
   const std::uint32_t room = kScalars - next;
   const bool all = values.size() <= room;
   first_spare_ = spare_ = kScalars - kSpares;
@@ -305,6 +312,12 @@ void PassCode::compute(Id id, std::size_t step) {
   LaneOp op = node.op;
   const bool chooses = op == LaneOp::kSelect && joined_[node.args[0]];
   if (chooses) op = plan_.expr()[node.args[0]].op;
+  if (const ExponentClamp clamp = plan_.clamp(id); clamp.any()) {
+    const Operand least = clamp.below ? constant(kLeastExponent) : Operand{};
+    const Operand greatest = clamp.above ? constant(kGreatestExponent) : Operand{};
+    for (const VectorWord& word : clamp_words(clamp, to, sources[0], least, greatest)) emit(word);
+    sources[0] = {VectorSource::kVector, to};
+  }
   ReductionScalars scalars;
   for (const VectorWord& word : lane_words(op, chooses, to, sources, scalars, {true, length_})) emit(word);
 }

@@ -163,6 +163,10 @@ void PassPlan::measure() {
     along_row_.push_back(along || fold);
     passes_ = std::max(passes_, pass_.back());
   }
+  std::vector<ValueRange> ranges;
+  for (const PassLeaf& leaf : leaves_)
+    ranges.push_back(leaf.constant ? constant_range(*leaf.constant) : kHalfRange);
+  clamps_ = exponent_clamps(expr_, ranges);
 }
 
 }  // namespace ktpu::schedule_to_program

@@ -11,6 +11,7 @@
 
 #include "compiler/base/expr.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/schedule_to_program/exp2_range.h"
 #include "compiler/schedule_to_program/spreads.h"
 
 namespace ktpu::schedule_to_program {
@@ -43,6 +44,8 @@ class PassPlan {
   unsigned pass(Id id) const { return pass_[id]; }
   // The same in all columns of a row.
   bool along_row(Id id) const { return along_row_[id]; }
+  // Of an exp2.
+  ExponentClamp clamp(Id id) const { return clamps_[id]; }
 
  private:
   void add_statement(const schedule::Chain& statement, std::size_t number);
@@ -60,6 +63,7 @@ class PassPlan {
   std::vector<PassResult> results_;
   std::vector<unsigned> pass_;
   std::vector<bool> along_row_;
+  std::vector<ExponentClamp> clamps_;
   std::uint64_t span_ = 0, columns_ = 0;
   unsigned passes_ = 0;
 };
