@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # As somebody who only installed ktpu-sim: builds the examples with modules of one's own, and modules that are wrong,
-# and runs them. PREFIX, EXAMPLES, PROGRAM, SOURCE, WORK, LAUNCHER.
+# and runs them. PREFIX, EXAMPLES, PROGRAM, VECTOR_PROGRAM, SOURCE, WORK, LAUNCHER.
 function(expect status words)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE got OUTPUT_VARIABLE output ERROR_VARIABLE output
     WORKING_DIRECTORY "${WORK}")
@@ -49,3 +49,7 @@ expect(0 "" "${CMAKE_COMMAND}" -S "${SOURCE}/user_modules" -B wrapped ${configur
 expect(0 "" "${CMAKE_COMMAND}" --build wrapped)
 expect(0 "router@1,1.lockstep.values" "${sim}" "${PROGRAM}" -t mesh1 --table
   --impl router=lockstep:wrapped/wrapped_router.so)
+expect(0 "cluster@1,1.lockstep.values" "${sim}" "${PROGRAM}" -t mesh1 --table
+  --impl cluster=lockstep:wrapped/ktpu_cluster.so)
+expect(0 "vector@3,1.lockstep.values" "${sim}" "${VECTOR_PROGRAM}" -t mesh8 --table
+  --impl vector=lockstep:wrapped/ktpu_vector.so)
