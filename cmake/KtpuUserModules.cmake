@@ -2,7 +2,7 @@
 # Modules of your own in a machine of ktpu-sim (docs/rtl.md). Both functions make a plugin NAME, a shared object
 # <last word of TOP or CLASS>.so in the current binary folder, which ktpu-sim finds by the topology's `impl`.
 #
-# ktpu_add_user_rtl(NAME KIND router|cluster|vector TOP module SOURCES a.sv ...
+# ktpu_add_user_rtl(NAME KIND router|cluster|vector|memory|agent|command_engine TOP module SOURCES a.sv ...
 #                   [PARAMETERS N=1 ...] [VERILATOR_ARGS -Ifolder ...] [OPT -O2])
 #   SystemVerilog through Verilator. Ports and widths have to be those of the project's own module of that kind
 #   (rtl_models/<kind>/README.md); that is checked here and whenever a source has changed. SOURCES in the order in
@@ -61,7 +61,7 @@ function(ktpu_add_user_rtl name)
   if(NOT TARGET ktpu::rtl_twin)
     message(FATAL_ERROR "${name}: this ktpu-sim was built without RTL (KTPU_RTL=OFF)")
   endif()
-  set(kinds router cluster vector)
+  set(kinds router cluster vector memory agent command_engine)
   if(NOT ARG_KIND IN_LIST kinds)
     message(FATAL_ERROR "${name}: KIND \"${ARG_KIND}\": it is one of ${kinds}")
   endif()
@@ -112,17 +112,20 @@ function(ktpu_add_user_rtl name)
     COMMENT "Ports of ${ARG_TOP}" VERBATIM)
 
   set(plugin_includes "#include \"V${name}.h\"\n#include \"rtl_models/${ARG_KIND}/${ARG_KIND}_twin_impl.h\"")
-  string(SUBSTRING ${ARG_KIND} 0 1 first)
-  string(SUBSTRING ${ARG_KIND} 1 -1 rest)
-  string(TOUPPER ${first} first)
-  set(twin "ktpu::rtl::${first}${rest}TwinOf<V${name}>")
+  if(ARG_KIND STREQUAL memory)  # whose staging memory can be loaded and read from outside
+    string(PREPEND plugin_includes "#include \"V${name}___024root.h\"\n")
+  endif()
+  set(twins RouterTwinOf ClusterTwinOf VectorTwinOf MemoryTwinOf AgentTwinOf CommandEngineTwinOf)
+  list(FIND kinds ${ARG_KIND} at)
+  list(GET twins ${at} twin)
+  set(twin "ktpu::rtl::${twin}<V${name}>")
   set(plugin_instance "template class ${twin};")
   set(plugin_made kRtl)
   set(plugin_kind ${ARG_KIND})
   set(plugin_top ${ARG_TOP})
   set(plugin_sources ${sources})
-  if(ARG_KIND STREQUAL router)
-    set(plugin_maker ".router = ktpu::plugin::make_router<${twin}>")
+  if(ARG_KIND MATCHES "^(router|memory|agent|command_engine)$")
+    set(plugin_maker ".${ARG_KIND} = ktpu::plugin::make_${ARG_KIND}<${twin}>")
   else()
     set(plugin_maker ".endpoint = ktpu::plugin::make_${ARG_KIND}<${twin}>")
   endif()

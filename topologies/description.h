@@ -206,6 +206,7 @@ struct Agent {                   // control agent and memory agent (orchestrator
   unsigned reads_in_flight = 1;  // RD_OUT, per requester at the DRAM port; 1 = reference
   // Of control agent and command engine, which are no nodes.
   Impl impl = Impl::kModel, engine_impl = Impl::kModel;
+  UserModule module{}, engine_module{};
   bool operator==(const Agent&) const = default;
 };
 

@@ -81,16 +81,12 @@ bool apply_impl_where_present(Machine& machine, std::string_view spec) {
         router.impl = impl, router.module = module, any = true;
     if (!mesh.agent) continue;
     const Coord agent = mesh.ports.empty() ? Coord{} : mesh.ports.front();
-    const auto set_agent = [&](std::string_view kind, Impl& of) {
-      if (!matches(what, mesh.id, kind, agent)) return;
-      if (module.given())
-        throw arch::UserError::make(
-            "{}: a module of your own can stand for routers, clusters and vector cores, not for the {}",
-            shown, kind);
-      of = impl, any = true;
+    const auto set_agent = [&](std::string_view kind, Impl& of, UserModule& its) {
+      if (matches(what, mesh.id, kind, agent)) of = impl, its = module, any = true;
     };
-    set_agent("agent", mesh.agent->impl);
-    if (machine.host.kind == HostKind::kCommandEngine) set_agent("engine", mesh.agent->engine_impl);
+    set_agent("agent", mesh.agent->impl, mesh.agent->module);
+    if (machine.host.kind == HostKind::kCommandEngine)
+      set_agent("engine", mesh.agent->engine_impl, mesh.agent->engine_module);
   }
   return any;
 }

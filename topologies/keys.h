@@ -182,11 +182,12 @@ void visit(V& v, RouterKeys& p) {
 // Of a block of the control plane, which is no node.
 struct BlockKeys {
   Impl impl = Impl::kModel;
+  UserModule module{};
 };
 
 template <class V>
 void visit(V& v, BlockKeys& p) {
-  v.choice("impl", p.impl, kImplWords, "which implementation stands here");
+  v.implementation("impl", p.impl, p.module, "which implementation stands here");
 }
 
 template <class V>
@@ -198,11 +199,13 @@ void visit(V& v, Agent& p) {
   v.integer("commands", p.commands, {1, 128, "commands"}, "RAM of the command engine (orchestrator.md)");
   v.integer("reads_in_flight", p.reads_in_flight, {1, 64, "bursts"},
             "reads in flight per requester at the DRAM port, RD_OUT; 1 = reference (memory.md 1)");
-  BlockKeys agent{p.impl}, engine{p.engine_impl};
+  BlockKeys agent{p.impl, p.module}, engine{p.engine_impl, p.engine_module};
   v.section("control_agent", agent, "the control agent (orchestrator.md 2); `agent` for --impl");
   v.section("command_engine", engine, "the command engine (orchestrator.md 8); `engine` for --impl");
   p.impl = agent.impl;
+  p.module = agent.module;
   p.engine_impl = engine.impl;
+  p.engine_module = engine.module;
 }
 
 template <class V>

@@ -291,6 +291,7 @@ std::uint64_t program_fingerprint(const Machine& machine) {
     if (mesh.agent) {
       mesh.agent->reads_in_flight = 1;
       mesh.agent->impl = mesh.agent->engine_impl = Impl::kModel;
+      mesh.agent->module = mesh.agent->engine_module = {};
     }
     if (mesh.dram) {
       mesh.dram->clock = 0;

@@ -11,8 +11,8 @@ namespace ktpu::apps {
 
 namespace {
 
-rtl::AgentTwin::Beats beats_of(const std::vector<orchestrator::RegisterBus*>& buses) {
-  rtl::AgentTwin::Beats beats{};
+rtl::AgentRtl::Beats beats_of(const std::vector<orchestrator::RegisterBus*>& buses) {
+  rtl::AgentRtl::Beats beats{};
   for (std::size_t b = 0; b < buses.size(); ++b) {
     if (!buses[b]->beat.valid()) continue;
     const orchestrator::BusBeat& beat = buses[b]->beat.data();
@@ -32,20 +32,21 @@ std::string hex(std::uint64_t value) { return fmt::format("0x{:016x}", value); }
 }  // namespace
 
 AgentOfTwin::AgentOfTwin(std::string name, const orchestrator::ControlAgentParams& params,
-                         std::vector<orchestrator::RegisterBus*> buses, memory::AuxWindow* aux)
+                         std::vector<orchestrator::RegisterBus*> buses, memory::AuxWindow* aux,
+                         plugin::AgentMaker make)
     : buses_(std::move(buses)),
       aux_(aux == nullptr ? nullptr : std::make_unique<Aux>(*aux)),
-      twin_(std::move(name), params, aux_.get()) {
-  KTPU_CHECK(buses_.size() <= rtl::AgentTwin::kBuses, "{} register buses", buses_.size());
+      twin_(make(std::move(name), rtl::AgentPlace::of(params), aux_.get())) {
+  KTPU_CHECK(buses_.size() <= rtl::AgentRtl::kBuses, "{} register buses", buses_.size());
 }
 
 void AgentOfTwin::drive(sim::Cycle) {
   for (std::size_t b = 0; b < buses_.size(); ++b)
-    buses_[b]->read_data = twin_.read_data(static_cast<unsigned>(b));
+    buses_[b]->read_data = twin_->read_data(static_cast<unsigned>(b));
 }
 
 bool AgentOfTwin::offer(sim::Cycle now, const arch::Flit& flit) {
-  const bool taken = twin_.offer(now, flit);
+  const bool taken = twin_->offer(now, flit);
   const bool signal = flit.type() == arch::FlitType::kCuSignal;
   signals_ += signal;
   mailbox_received_ += taken && !signal;
@@ -58,8 +59,8 @@ bool AgentOfTwin::offer(sim::Cycle now, const arch::Flit& flit) {
 
 void AgentOfTwin::set_probe(orchestrator::AgentProbe* probe) {
   probe_ = probe;
-  if (probe == nullptr) return twin_.observe({});
-  twin_.observe([probe](sim::Cycle now, const rtl::AgentEvents& e) {
+  if (probe == nullptr) return twin_->observe({});
+  twin_->observe([probe](sim::Cycle now, const rtl::AgentEvents& e) {
     if (e.kick) probe->kick(now);
     if (e.push) probe->push(now, e.flit);
   });
@@ -67,9 +68,9 @@ void AgentOfTwin::set_probe(orchestrator::AgentProbe* probe) {
 
 sim::Cycle AgentOfTwin::clock(sim::Cycle now, bool out_taken) {
   if (out_taken && probe_ != nullptr) probe_->sent(now, *out());
-  const rtl::AgentTwin::Beats beats = beats_of(buses_);
+  const rtl::AgentRtl::Beats beats = beats_of(buses_);
   for (const rtl::AgentBeat& beat : beats) writes_ += beat.write, reads_ += beat.read;
-  return twin_.clock(now, out_taken, beats);
+  return twin_->clock(now, out_taken, beats);
 }
 
 void AgentOfTwin::visit(sim::Archive& archive) {
@@ -91,12 +92,13 @@ std::vector<sim::Wait> AgentOfTwin::waits(sim::Cycle) const {
 
 LockstepAgent::LockstepAgent(std::string name, orchestrator::ControlAgent& model,
                              const orchestrator::ControlAgentParams& params,
-                             std::vector<orchestrator::RegisterBus*> buses, memory::AuxWindow* aux)
+                             std::vector<orchestrator::RegisterBus*> buses, memory::AuxWindow* aux,
+                             plugin::AgentMaker make)
     : name_(std::move(name)),
       model_(model),
       buses_(std::move(buses)),
       aux_(aux),
-      twin_(name_ + ".rtl", params, this) {
+      twin_(make(name_ + ".rtl", rtl::AgentPlace::of(params), this)) {
   model_.set_aux(this);
 }
 
@@ -106,7 +108,7 @@ void LockstepAgent::reset(sim::Cycle start) {
   model_writes_.clear();
   twin_writes_.clear();
   model_.reset(start);
-  twin_.reset(start);
+  twin_->reset(start);
 }
 
 void LockstepAgent::drive(sim::Cycle now) {
@@ -116,7 +118,7 @@ void LockstepAgent::drive(sim::Cycle now) {
 
 void LockstepAgent::compare(sim::Cycle now) {
   ++compared_cycles_;
-  const arch::Flit *expected = model_.out(), *got = twin_.out();
+  const arch::Flit *expected = model_.out(), *got = twin_->out();
   if ((expected != nullptr) != (got != nullptr))
     differ(name_, now, "out", "valid", expected != nullptr ? "1" : "0", got != nullptr ? "1" : "0");
   if (expected != nullptr) {
@@ -125,14 +127,14 @@ void LockstepAgent::compare(sim::Cycle now) {
       throw sim::LockstepError({name_, now, "out", *difference});
   }
   for (std::size_t b = 0; b < buses_.size(); ++b) {
-    const std::uint64_t value = twin_.read_data(static_cast<unsigned>(b));
+    const std::uint64_t value = twin_->read_data(static_cast<unsigned>(b));
     if (buses_[b]->read_data != value)
       differ(name_, now, fmt::format("bus{}", b), "read_data", hex(buses_[b]->read_data), hex(value));
   }
 }
 
 bool LockstepAgent::offer(sim::Cycle now, const arch::Flit& flit) {
-  const bool expected = model_.offer(now, flit), got = twin_.offer(now, flit);
+  const bool expected = model_.offer(now, flit), got = twin_->offer(now, flit);
   ++compared_values_;
   if (expected != got) differ(name_, now, "in", "ready", expected ? "1" : "0", got ? "1" : "0");
   return expected;
@@ -145,10 +147,10 @@ void LockstepAgent::aux_write(sim::Cycle now, std::uint32_t offset, std::uint64_
 
 // The twin first: its reads are to see the AUX window before the model's writes change it.
 sim::Cycle LockstepAgent::clock(sim::Cycle now, bool out_taken) {
-  const rtl::AgentTwin::Beats beats = beats_of(buses_);
+  const rtl::AgentRtl::Beats beats = beats_of(buses_);
   for (const rtl::AgentBeat& beat : beats) compared_values_ += beat.read;
   twin_clocks_ = true;
-  const sim::Cycle twin_next = twin_.clock(now, out_taken, beats);
+  const sim::Cycle twin_next = twin_->clock(now, out_taken, beats);
   twin_clocks_ = false;
   const sim::Cycle model_next = model_.clock(now, out_taken);
   if (model_writes_ != twin_writes_) {

@@ -10,6 +10,7 @@
 #include "rtl_models/agent/agent_twin.h"
 #include "tlm/memory/agent_client.h"
 #include "tlm/orchestrator/control_agent.h"
+#include "tlm/plugin/plugin.h"
 #include "tlm/sim/comparison.h"
 
 namespace ktpu::apps {
@@ -17,12 +18,14 @@ namespace ktpu::apps {
 // The twin between the register buses, the AUX window and the memory agent.
 class AgentOfTwin final : public memory::AgentClient, public orchestrator::ProbedAgent {
  public:
-  // `buses` and `aux` must outlive it; `aux` may be null. Throws UserError for what the RTL is not built for.
+  // `buses` and `aux` must outlive it; `aux` may be null. `make`: of a module of one's own. Throws UserError
+  // for what the RTL is not built for.
   AgentOfTwin(std::string name, const orchestrator::ControlAgentParams& params,
-              std::vector<orchestrator::RegisterBus*> buses, memory::AuxWindow* aux);
+              std::vector<orchestrator::RegisterBus*> buses, memory::AuxWindow* aux,
+              plugin::AgentMaker make = plugin::make_agent<rtl::AgentTwin>);
 
-  void reset(sim::Cycle start) override { twin_.reset(start); }
-  const arch::Flit* out() const override { return twin_.out(); }
+  void reset(sim::Cycle start) override { twin_->reset(start); }
+  const arch::Flit* out() const override { return twin_->out(); }
   void drive(sim::Cycle now) override;
   bool offer(sim::Cycle now, const arch::Flit& flit) override;
   sim::Cycle clock(sim::Cycle now, bool out_taken) override;
@@ -50,7 +53,7 @@ class AgentOfTwin final : public memory::AgentClient, public orchestrator::Probe
   orchestrator::AgentProbe* probe_ = nullptr;
   std::vector<orchestrator::SignalledFault> faults_;
   std::uint64_t signals_ = 0, mailbox_received_ = 0, writes_ = 0, reads_ = 0;
-  rtl::AgentTwin twin_;
+  std::unique_ptr<rtl::AgentRtl> twin_;
 };
 
 // The model on the real wires, the twin on the same inputs. Every cycle: the flit shown, the read data, and
@@ -61,10 +64,11 @@ class LockstepAgent final : public memory::AgentClient,
                             private memory::AuxWindow,
                             private rtl::AuxSocket {
  public:
-  // `model` has `buses` and `params`; it is given this as its AUX window. All must outlive it.
+  // `model` has `buses` and `params`; it is given this as its AUX window. All must outlive it. `make` as
+  // above.
   LockstepAgent(std::string name, orchestrator::ControlAgent& model,
                 const orchestrator::ControlAgentParams& params, std::vector<orchestrator::RegisterBus*> buses,
-                memory::AuxWindow* aux);
+                memory::AuxWindow* aux, plugin::AgentMaker make = plugin::make_agent<rtl::AgentTwin>);
   ~LockstepAgent() override;
 
   void reset(sim::Cycle start) override;
@@ -76,7 +80,7 @@ class LockstepAgent final : public memory::AgentClient,
   void visit(sim::Archive& archive) override;
   std::vector<sim::Wait> waits(sim::Cycle now) const override { return model_.waits(now); }
 
-  rtl::AgentTwin& twin() { return twin_; }
+  rtl::AgentRtl& twin() { return *twin_; }
   sim::Cycle compared_cycles() const override { return compared_cycles_; }
   // Flits shown or taken, read words and AUX writes, each in the first cycle it was there.
   std::uint64_t compared_values() const override { return compared_values_; }
@@ -99,7 +103,7 @@ class LockstepAgent final : public memory::AgentClient,
   orchestrator::ControlAgent& model_;
   std::vector<orchestrator::RegisterBus*> buses_;
   memory::AuxWindow* aux_;
-  rtl::AgentTwin twin_;
+  std::unique_ptr<rtl::AgentRtl> twin_;
   bool twin_clocks_ = false;
   std::vector<AuxWrite> model_writes_, twin_writes_;
   std::uint64_t compared_cycles_ = 0, compared_values_ = 0;

@@ -9,16 +9,17 @@
 
 namespace ktpu::apps {
 
-CommandEngineOfTwin::CommandEngineOfTwin(std::string name, unsigned commands, const Wires& wires)
-    : Unit(std::move(name)), wires_(wires), twin_(this->name(), commands) {
+CommandEngineOfTwin::CommandEngineOfTwin(std::string name, unsigned commands, const Wires& wires,
+                                         plugin::CommandEngineMaker make)
+    : Unit(std::move(name)), wires_(wires), twin_(make(this->name(), commands)) {
   wires_.host->bind_receiver(*this);
   wires_.bus->bind_sender(*this);
 }
 
-void CommandEngineOfTwin::reset(sim::Cycle start) { twin_.reset(start); }
+void CommandEngineOfTwin::reset(sim::Cycle start) { twin_->reset(start); }
 
 void CommandEngineOfTwin::drive(sim::Cycle now) {
-  const std::uint64_t value = twin_.host_data();
+  const std::uint64_t value = twin_->host_data();
   if (wires_.host_data != nullptr) *wires_.host_data = value;
   if (wires_.expected != nullptr && *wires_.expected != value)
     throw sim::LockstepError(
@@ -26,7 +27,7 @@ void CommandEngineOfTwin::drive(sim::Cycle now) {
          now,
          "host_bus",
          {"read_data", fmt::format("0x{:016x}", *wires_.expected), fmt::format("0x{:016x}", value)}});
-  const rtl::EngineBeat shown = twin_.bus_beat();
+  const rtl::EngineBeat shown = twin_->bus_beat();
   if (shown.write || shown.read) {
     orchestrator::BusBeat beat;
     beat.write = shown.write;
@@ -48,7 +49,7 @@ sim::Cycle CommandEngineOfTwin::clock(sim::Cycle now) {
   }
   const bool beat_on = wires_.bus->valid();  // to be taken off the wires
   watch(now);
-  const sim::Cycle next = twin_.clock(now, host, *wires_.bus_data);
+  const sim::Cycle next = twin_->clock(now, host, *wires_.bus_data);
   return beat_on ? now + 1 : next;
 }
 
@@ -56,7 +57,7 @@ void CommandEngineOfTwin::watch(sim::Cycle now) {
   namespace reg = arch::engine;
   if (wires_.host->valid()) {
     const orchestrator::BusBeat& beat = wires_.host->data();
-    if (beat.write && beat.write_offset == reg::kCtrl && (beat.data & 1) != 0 && twin_.quiet()) polls_ = 0;
+    if (beat.write && beat.write_offset == reg::kCtrl && (beat.data & 1) != 0 && twin_->quiet()) polls_ = 0;
   }
   if (!wires_.bus->valid()) return;
   const orchestrator::BusBeat& beat = wires_.bus->data();
@@ -70,7 +71,7 @@ void CommandEngineOfTwin::watch(sim::Cycle now) {
 }
 
 std::vector<sim::Wait> CommandEngineOfTwin::waits(sim::Cycle) const {
-  if (twin_.quiet()) return {};
+  if (twin_->quiet()) return {};
   return {{.what = polling_ ? fmt::format("it reads {} over and over, the last time 0x{:x}; its RTL does not "
                                           "tell what it waits for",
                                           orchestrator::register_text(poll_offset_), *wires_.bus_data)
@@ -88,7 +89,8 @@ void CommandEngineOfTwin::visit(sim::Archive& archive) {
 std::unique_ptr<sim::Lockstep> lockstep_engine(const std::string& name, unsigned commands,
                                                orchestrator::RegisterBus& host,
                                                orchestrator::RegisterBus& agent,
-                                               orchestrator::CommandEngine** model) {
+                                               orchestrator::CommandEngine** model,
+                                               plugin::CommandEngineMaker make) {
   sim::Shadows shadows;
   CommandEngineOfTwin::Wires wires;
   wires.host = shadows.mirror("host_bus", sim::Shadow::Role::kInput, &host.beat);
@@ -97,7 +99,7 @@ std::unique_ptr<sim::Lockstep> lockstep_engine(const std::string& name, unsigned
   wires.expected = &host.read_data;
   auto real = std::make_unique<orchestrator::CommandEngine>(name + ".model", commands, host, agent);
   *model = real.get();
-  auto twin = std::make_unique<CommandEngineOfTwin>(name + ".rtl", commands, wires);
+  auto twin = std::make_unique<CommandEngineOfTwin>(name + ".rtl", commands, wires, make);
   return std::make_unique<sim::Lockstep>(name, std::move(shadows), std::move(real), std::move(twin));
 }
 

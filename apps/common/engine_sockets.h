@@ -8,6 +8,7 @@
 
 #include "rtl_models/command_engine/command_engine_twin.h"
 #include "tlm/orchestrator/command_engine.h"
+#include "tlm/plugin/plugin.h"
 #include "tlm/sim/lockstep.h"
 
 namespace ktpu::apps {
@@ -21,8 +22,10 @@ class CommandEngineOfTwin final : public sim::Unit {
     const std::uint64_t* bus_data = nullptr;           // its answer
     const std::uint64_t* expected = nullptr;           // lock-step: what `host_data` is compared with
   };
-  // What `wires` names must outlive it. Throws UserError for a size the RTL is not built for.
-  CommandEngineOfTwin(std::string name, unsigned commands, const Wires& wires);
+  // What `wires` names must outlive it. `make`: of a module of one's own. Throws UserError for a size the RTL
+  // is not built for.
+  CommandEngineOfTwin(std::string name, unsigned commands, const Wires& wires,
+                      plugin::CommandEngineMaker make = plugin::make_command_engine<rtl::CommandEngineTwin>);
 
   void reset(sim::Cycle start) override;
   // Throws sim::LockstepError.
@@ -41,14 +44,14 @@ class CommandEngineOfTwin final : public sim::Unit {
   bool polling_ = false;  // the last command was a read, of `poll_offset_` since `poll_since_`
   std::uint32_t poll_offset_ = 0;
   sim::Cycle poll_since_ = 0;
-  rtl::CommandEngineTwin twin_;
+  std::unique_ptr<rtl::CommandEngineRtl> twin_;
 };
 
 // The model on the machine's buses and the RTL on copies of them: beats and read data of every cycle
-// compared. `model`: set to the model inside.
-std::unique_ptr<sim::Lockstep> lockstep_engine(const std::string& name, unsigned commands,
-                                               orchestrator::RegisterBus& host,
-                                               orchestrator::RegisterBus& agent,
-                                               orchestrator::CommandEngine** model);
+// compared. `model`: set to the model inside. `make` as above.
+std::unique_ptr<sim::Lockstep> lockstep_engine(
+    const std::string& name, unsigned commands, orchestrator::RegisterBus& host,
+    orchestrator::RegisterBus& agent, orchestrator::CommandEngine** model,
+    plugin::CommandEngineMaker make = plugin::make_command_engine<rtl::CommandEngineTwin>);
 
 }  // namespace ktpu::apps

@@ -10,13 +10,19 @@
 #include "apps/common/memory_sockets.h"
 #include "rtl_models/memory/memory_twin.h"
 #include "tlm/platform/memory_stand.h"
+#include "tlm/plugin/plugin.h"
 
 namespace ktpu::apps {
 
+// Throws UserError: what a module of one's own cannot have beside it.
+void require_one_clock(const std::string& name, const memory::MemoryAgentConfig& config);
+
 class MemoryOfTwin final : public platform::MemoryStand {
  public:
-  // Throws UserError for what the RTL has not (rtl::MemoryTwinOf).
-  MemoryOfTwin(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram);
+  // `make`: of a module of one's own. Throws UserError for what the RTL has not (rtl::MemoryTwinOf), and for
+  // such a module with a DRAM on a clock of its own.
+  MemoryOfTwin(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram,
+               plugin::MemoryMaker make = nullptr);
   ~MemoryOfTwin() override;
 
   memory::MemoryAgent* model() override { return nullptr; }
@@ -61,7 +67,7 @@ class MemoryOfTwin final : public platform::MemoryStand {
   };
 
   std::unique_ptr<rtl::MemoryRtl> make_twin(std::string name, const memory::MemoryAgentConfig& config,
-                                            unsigned bus_bits);
+                                            unsigned bus_bits, plugin::MemoryMaker make);
 
   bool staging_;
   DramOfTwin dram_;

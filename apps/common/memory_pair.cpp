@@ -3,13 +3,14 @@
 
 namespace ktpu::apps {
 
-MemoryPair::MemoryPair(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram)
+MemoryPair::MemoryPair(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram,
+                       plugin::MemoryMaker make)
     : name_(std::move(name)),
       recorded_dram_(dram),
       compared_dram_(name_, recorded_dram_),
       owned_model_(std::make_unique<memory::MemoryAgent>(name_ + ".model", config, recorded_dram_)),
       compared_border_(config.dram_clock ? std::make_unique<ComparedBorder>(name_, *owned_model_) : nullptr),
-      owned_twin_(make_twin(config, dram.bus_bits())),
+      owned_twin_(make_twin(config, dram.bus_bits(), make)),
       model_(*owned_model_),
       twin_(*owned_twin_),
       window_(model_) {
@@ -17,8 +18,12 @@ MemoryPair::MemoryPair(std::string name, const memory::MemoryAgentConfig& config
 }
 
 std::unique_ptr<rtl::MemoryRtl> MemoryPair::make_twin(const memory::MemoryAgentConfig& config,
-                                                      unsigned bus_bits) {
+                                                      unsigned bus_bits, plugin::MemoryMaker make) {
   rtl::MemoryPlace place = rtl::MemoryRtl::place_of(config, bus_bits);
+  if (make != nullptr) {
+    require_one_clock(name_, config);
+    return make(name_ + ".rtl", place, compared_dram_);
+  }
   if (compared_border_ != nullptr)
     return std::make_unique<rtl::FarMemoryTwin>(name_ + ".rtl", std::move(place), *compared_border_);
   return std::make_unique<rtl::MemoryTwin>(name_ + ".rtl", std::move(place), compared_dram_);

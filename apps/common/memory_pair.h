@@ -8,6 +8,7 @@
 
 #include "apps/common/border_sockets.h"
 #include "apps/common/interlink_sockets.h"
+#include "apps/common/memory_of_twin.h"
 #include "apps/common/memory_sockets.h"
 #include "rtl_models/memory/memory_twin.h"
 #include "tlm/platform/memory_stand.h"
@@ -17,8 +18,9 @@ namespace ktpu::apps {
 
 class MemoryPair final : public platform::MemoryStand {
  public:
-  // Throws UserError for what the RTL has not (rtl::MemoryTwinOf).
-  MemoryPair(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram);
+  // `make` and what it throws: as of MemoryOfTwin.
+  MemoryPair(std::string name, const memory::MemoryAgentConfig& config, memory::DramDevice& dram,
+             plugin::MemoryMaker make = nullptr);
 
   memory::MemoryAgent* model() override { return &model_; }
   sim::Unit& receiver() override { return model_; }
@@ -57,7 +59,8 @@ class MemoryPair final : public platform::MemoryStand {
     std::uint64_t compared(std::string field, std::uint64_t expected, std::uint64_t got) const;
     MemoryPair& pair_;
   };
-  std::unique_ptr<rtl::MemoryRtl> make_twin(const memory::MemoryAgentConfig& config, unsigned bus_bits);
+  std::unique_ptr<rtl::MemoryRtl> make_twin(const memory::MemoryAgentConfig& config, unsigned bus_bits,
+                                            plugin::MemoryMaker make);
 
   std::string name_;
   RecordedDram recorded_dram_;

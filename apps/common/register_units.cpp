@@ -4,11 +4,8 @@
 #include "apps/common/user_modules.h"
 
 #ifdef KTPU_HAVE_RTL
-#include "apps/common/agent_sockets.h"
-#include "apps/common/engine_sockets.h"
 #include "apps/common/lockstep_pairs.h"
-#include "apps/common/memory_of_twin.h"
-#include "apps/common/memory_pair.h"
+#include "apps/common/part_factories.h"
 #include "rtl_models/cluster/cluster_twin.h"
 #include "rtl_models/router/router_twin.h"
 #include "rtl_models/vector/vector_twin.h"
@@ -33,41 +30,6 @@ std::unique_ptr<sim::Unit> rtl_vector(const platform::EndpointContext& context) 
   return std::make_unique<rtl::VectorTwin>(context.name, platform::vector_params(context), context.port);
 }
 
-std::unique_ptr<platform::MemoryStand> rtl_memory(std::string name, const memory::MemoryAgentConfig& config,
-                                                  memory::DramDevice& dram) {
-  return std::make_unique<MemoryOfTwin>(std::move(name), config, dram);
-}
-
-std::unique_ptr<platform::MemoryStand> lockstep_memory(std::string name,
-                                                       const memory::MemoryAgentConfig& config,
-                                                       memory::DramDevice& dram) {
-  return std::make_unique<MemoryPair>(std::move(name), config, dram);
-}
-
-std::unique_ptr<memory::AgentClient> rtl_agent(const platform::AgentContext& context) {
-  return std::make_unique<AgentOfTwin>(context.name, context.params, context.buses, context.aux);
-}
-
-std::unique_ptr<memory::AgentClient> lockstep_agent(const platform::AgentContext& context) {
-  return std::make_unique<LockstepAgent>(context.name, *context.model, context.params, context.buses,
-                                         context.aux);
-}
-
-platform::CommandEngineUnit rtl_engine(const platform::CommandEngineContext& context) {
-  CommandEngineOfTwin::Wires wires;
-  wires.host = &context.host.beat;
-  wires.host_data = &context.host.read_data;
-  wires.bus = &context.agent.beat;
-  wires.bus_data = &context.agent.read_data;
-  return {std::make_unique<CommandEngineOfTwin>(context.name, context.commands, wires), nullptr};
-}
-
-platform::CommandEngineUnit lockstep_engine_unit(const platform::CommandEngineContext& context) {
-  platform::CommandEngineUnit made;
-  made.unit = lockstep_engine(context.name, context.commands, context.host, context.agent, &made.model);
-  return made;
-}
-
 }  // namespace
 #endif
 
@@ -86,12 +48,11 @@ void register_units(platform::Registry& registry) {
   registry.add_router(topo::Impl::kLockstep, lockstep_router(rtl_router, ".rtl"));
   add_twin(topo::Kind::kMatmulCluster, rtl_cluster);
   add_twin(topo::Kind::kVectorCore, rtl_vector);
-  registry.add_agent(topo::Impl::kRtl, rtl_agent);
-  registry.add_agent(topo::Impl::kLockstep, lockstep_agent);
-  registry.add_command_engine(topo::Impl::kRtl, rtl_engine);
-  registry.add_command_engine(topo::Impl::kLockstep, lockstep_engine_unit);
-  registry.add_memory(topo::Impl::kRtl, rtl_memory);
-  registry.add_memory(topo::Impl::kLockstep, lockstep_memory);
+  for (const topo::Impl impl : {topo::Impl::kRtl, topo::Impl::kLockstep}) {
+    registry.add_agent(impl, agent_factory(impl));
+    registry.add_command_engine(impl, command_engine_factory(impl));
+    registry.add_memory(impl, memory_factory(impl));
+  }
 #endif
 }
 

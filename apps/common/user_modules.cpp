@@ -8,6 +8,9 @@
 #include <sstream>
 
 #include "apps/common/lockstep_pairs.h"
+#ifdef KTPU_HAVE_RTL
+#include "apps/common/part_factories.h"
+#endif
 #include "arch/error.h"
 #include "tlm/platform/model_params.h"
 
@@ -25,9 +28,18 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, error);
 }
 
+// Kinds of modules that are no endpoints.
+constexpr std::string_view kRouter = "router", kMemory = "memory", kAgent = "agent",
+                           kEngine = "command_engine";
+
+// Whether it stands at the end of one link pair.
+bool is_endpoint(std::string_view kind) {
+  return kind != kRouter && kind != kMemory && kind != kAgent && kind != kEngine;
+}
+
 // Whether `plugin` is for nodes of `kind`, a word of node ids.
 bool serves(const Plugin& plugin, std::string_view kind) {
-  return plugin.kind == kind || (plugin.kind == std::string_view("endpoint") && kind != "router");
+  return plugin.kind == kind || (plugin.kind == std::string_view("endpoint") && is_endpoint(kind));
 }
 
 std::string_view made_of(const Plugin& plugin) {
@@ -104,6 +116,16 @@ fs::path find_plugin(const fs::path& file, const std::string& top, std::vector<f
 
 const Plugin& LoadedModules::find(const topo::UserModule& module, topo::Impl impl, std::string_view kind,
                                   const std::string& node) {
+  if (impl == topo::Impl::kPins && kind != kRouter && !is_endpoint(kind))
+    throw UserError::make(
+        "{}: a SystemC module with pins cannot stand for a {}: it can for a router and for a node with one "
+        "link "
+        "pair; write {{rtl: FILE, top: MODULE}} for a module in SystemVerilog",
+        node, kind);
+#ifndef KTPU_HAVE_RTL
+  if (kind != kRouter && !is_endpoint(kind))
+    throw UserError::make("{}: a module of your own there needs the build option KTPU_RTL=ON", node);
+#endif
   const fs::path file = module.file;
   if (!is_file(file))
     throw UserError::make("{}: impl {}: there is no file {}", node, topo::impl_name(impl), module.file);
@@ -149,7 +171,7 @@ std::string suffix(const Plugin& plugin) { return plugin.made == Made::kRtl ? ".
 
 platform::RouterFactory LoadedModules::router(const topo::UserModule& module, topo::Impl impl,
                                               const std::string& node) {
-  const Plugin& plugin = find(module, impl, "router", node);
+  const Plugin& plugin = find(module, impl, kRouter, node);
   if (impl == topo::Impl::kLockstep) return lockstep_router(plugin.router, suffix(plugin));
   return plugin.router;
 }
@@ -175,6 +197,32 @@ platform::EndpointFactory LoadedModules::endpoint(const topo::UserModule& module
   };
   if (impl != topo::Impl::kLockstep) return make;
   return lockstep_endpoint(models_.endpoint(kind, topo::Impl::kModel, node), make, suffix(plugin));
+}
+
+#ifndef KTPU_HAVE_RTL
+namespace {
+
+// Never called: find() refuses first.
+platform::MemoryFactory memory_factory(topo::Impl, plugin::MemoryMaker) { return {}; }
+platform::AgentFactory agent_factory(topo::Impl, plugin::AgentMaker) { return {}; }
+platform::CommandEngineFactory command_engine_factory(topo::Impl, plugin::CommandEngineMaker) { return {}; }
+
+}  // namespace
+#endif
+
+platform::MemoryFactory LoadedModules::memory(const topo::UserModule& module, topo::Impl impl,
+                                              const std::string& node) {
+  return memory_factory(impl, find(module, impl, kMemory, node).memory);
+}
+
+platform::AgentFactory LoadedModules::agent(const topo::UserModule& module, topo::Impl impl,
+                                            const std::string& node) {
+  return agent_factory(impl, find(module, impl, kAgent, node).agent);
+}
+
+platform::CommandEngineFactory LoadedModules::command_engine(const topo::UserModule& module, topo::Impl impl,
+                                                             const std::string& node) {
+  return command_engine_factory(impl, find(module, impl, kEngine, node).command_engine);
 }
 
 }  // namespace ktpu::apps

@@ -24,6 +24,12 @@ class LoadedModules final : public platform::UserModules {
                                  const std::string& node) override;
   platform::EndpointFactory endpoint(const topo::UserModule& module, topo::Kind kind, topo::Impl impl,
                                      const std::string& node) override;
+  platform::MemoryFactory memory(const topo::UserModule& module, topo::Impl impl,
+                                 const std::string& node) override;
+  platform::AgentFactory agent(const topo::UserModule& module, topo::Impl impl,
+                               const std::string& node) override;
+  platform::CommandEngineFactory command_engine(const topo::UserModule& module, topo::Impl impl,
+                                                const std::string& node) override;
 
  private:
   // Checked against what the machine says of it. Never unloaded: its code may be needed until the end.

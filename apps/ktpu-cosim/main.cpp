@@ -21,7 +21,14 @@ void use_module(ktpu::platform::Registry& registry, const std::string& block, co
     registry.add_endpoint(kind, topo::Impl::kLockstep,
                           registry.endpoint(kind, topo::Impl::kLockstep, block, module));
   };
-  if (block == "router")
+  constexpr topo::Impl kLockstep = topo::Impl::kLockstep;
+  if (block == "memory")
+    registry.add_memory(kLockstep, registry.memory(kLockstep, block, module));
+  else if (block == "agent")
+    registry.add_agent(kLockstep, registry.agent(kLockstep, block, module));
+  else if (block == "engine")
+    registry.add_command_engine(kLockstep, registry.command_engine(kLockstep, block, module));
+  else if (block == "router")
     registry.add_router(topo::Impl::kLockstep, registry.router(topo::Impl::kLockstep, block, module));
   else if (block == "cluster")
     endpoint(topo::Kind::kMatmulCluster);
@@ -29,7 +36,9 @@ void use_module(ktpu::platform::Registry& registry, const std::string& block, co
     endpoint(topo::Kind::kVectorCore);
   else
     throw ktpu::arch::UserError::make(
-        "--module {}: a module of your own can stand for router, cluster or vector, not for {}", text, block);
+        "--module {}: a module of your own can stand for router, cluster, vector, memory, agent or engine, "
+        "not for {}",
+        text, block);
 }
 
 }  // namespace

@@ -21,6 +21,12 @@ class Twin;
 
 // What the twin needs of orchestrator::ControlAgentParams; the meanings are there.
 struct AgentPlace {
+  // Of an orchestrator::ControlAgentParams, taken by shape, so that this folder does not depend on the
+  // models.
+  template <class Params>
+  static AgentPlace of(const Params& params) {
+    return {params.position, params.grid_lo, params.grid_hi, params.staging_flits, params.quirks};
+  }
   arch::Coord position;
   unsigned grid_lo = 1, grid_hi = 1;
   unsigned staging_flits = 128;
@@ -51,40 +57,43 @@ struct AgentEvents {
 };
 using AgentObserver = std::function<void(sim::Cycle now, const AgentEvents&)>;
 
-template <class V>
-class AgentTwinOf {
+// A Verilated control agent, whichever.
+class AgentRtl {
  public:
   static constexpr unsigned kBuses = 2;
   using Beats = std::array<AgentBeat, kBuses>;
 
-  // `params`: an orchestrator::ControlAgentParams (taken by shape, so that this folder does not depend on the
-  // models). `aux` must outlive the twin and may be null. Throws UserError for a size the RTL is not built
-  // for.
-  template <class Params>
-  AgentTwinOf(std::string name, const Params& params, AuxSocket* aux)
-      : AgentTwinOf(
-            std::move(name),
-            AgentPlace{params.position, params.grid_lo, params.grid_hi, params.staging_flits, params.quirks},
-            aux) {}
-  AgentTwinOf(std::string name, const AgentPlace& place, AuxSocket* aux);
-  ~AgentTwinOf();
-
-  const std::string& name() const { return name_; }
-  void reset(sim::Cycle start);
+  virtual ~AgentRtl() = default;
+  virtual void reset(sim::Cycle start) = 0;
   // Outputs of the present cycle.
-  const arch::Flit* out() const { return shows_ ? &out_ : nullptr; }
-  std::uint64_t read_data(unsigned bus) const;
+  virtual const arch::Flit* out() const = 0;
+  virtual std::uint64_t read_data(unsigned bus) const = 0;
   // Clock phase, before clock(): at most one flit a cycle; false: it is full, and the flit is lost.
-  bool offer(sim::Cycle now, const arch::Flit& flit);
+  virtual bool offer(sim::Cycle now, const arch::Flit& flit) = 0;
   // The edge that ends cycle `now`. Returns the next cycle in which it has something to do; kNever: nothing
   // changes unless something comes, and the cycles between need no call.
-  sim::Cycle clock(sim::Cycle now, bool out_taken, const Beats& beats);
-
+  virtual sim::Cycle clock(sim::Cycle now, bool out_taken, const Beats& beats) = 0;
   // Called in every cycle in which something happened; empty: nobody.
-  void observe(AgentObserver observer) { observer_ = std::move(observer); }
-
+  virtual void observe(AgentObserver observer) = 0;
   // Waves of the inside of the RTL (rtl_models/twin.h).
-  void open_waves(const std::string& path);
+  virtual void open_waves(const std::string& path) = 0;
+};
+
+template <class V>
+class AgentTwinOf final : public AgentRtl {
+ public:
+  // `aux` must outlive the twin and may be null. Throws UserError for a size the RTL is not built for.
+  AgentTwinOf(std::string name, const AgentPlace& place, AuxSocket* aux);
+  ~AgentTwinOf() override;
+
+  const std::string& name() const { return name_; }
+  void reset(sim::Cycle start) override;
+  const arch::Flit* out() const override { return shows_ ? &out_ : nullptr; }
+  std::uint64_t read_data(unsigned bus) const override;
+  bool offer(sim::Cycle now, const arch::Flit& flit) override;
+  sim::Cycle clock(sim::Cycle now, bool out_taken, const Beats& beats) override;
+  void observe(AgentObserver observer) override { observer_ = std::move(observer); }
+  void open_waves(const std::string& path) override;
 
  private:
   void show();

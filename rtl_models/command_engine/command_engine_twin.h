@@ -23,25 +23,36 @@ struct EngineBeat {
   std::uint64_t data = 0;
 };
 
+// A Verilated command engine, whichever.
+class CommandEngineRtl {
+ public:
+  virtual ~CommandEngineRtl() = default;
+  virtual void reset(sim::Cycle start) = 0;
+  // Outputs of the present cycle: read data for the host, the beat for the agent.
+  virtual std::uint64_t host_data() const = 0;
+  virtual EngineBeat bus_beat() const = 0;
+  // The edge that ends cycle `now`: the host's beat, and the agent's read data. Returns as
+  // sim::Unit::clock().
+  virtual sim::Cycle clock(sim::Cycle now, const EngineBeat& host, std::uint64_t bus_data) = 0;
+  virtual bool quiet() const = 0;
+  // Waves of the inside of the RTL (rtl_models/twin.h).
+  virtual void open_waves(const std::string& path) = 0;
+};
+
 template <class V>
-class CommandEngineTwinOf {
+class CommandEngineTwinOf final : public CommandEngineRtl {
  public:
   // `commands`: entries of the command RAM, 1..128. Throws UserError for a size the RTL is not built
   // for.
   CommandEngineTwinOf(std::string name, unsigned commands);
-  ~CommandEngineTwinOf();
+  ~CommandEngineTwinOf() override;
 
-  void reset(sim::Cycle start);
-  // Outputs of the present cycle: read data for the host, the beat for the agent.
-  std::uint64_t host_data() const;
-  EngineBeat bus_beat() const;
-  // The edge that ends cycle `now`: the host's beat, and the agent's read data. Returns as
-  // sim::Unit::clock().
-  sim::Cycle clock(sim::Cycle now, const EngineBeat& host, std::uint64_t bus_data);
-  bool quiet() const;
-
-  // Waves of the inside of the RTL (rtl_models/twin.h).
-  void open_waves(const std::string& path);
+  void reset(sim::Cycle start) override;
+  std::uint64_t host_data() const override;
+  EngineBeat bus_beat() const override;
+  sim::Cycle clock(sim::Cycle now, const EngineBeat& host, std::uint64_t bus_data) override;
+  bool quiet() const override;
+  void open_waves(const std::string& path) override;
 
  private:
   unsigned commands_;

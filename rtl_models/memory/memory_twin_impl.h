@@ -92,14 +92,30 @@ std::uint64_t MemoryTwinOf<V>::aux_status(unsigned word) const {
   return value;
 }
 
+namespace detail {
+// Whether the class has the staging memory where the project's own modules have it.
+template <class V>
+concept OwnStore = requires(V& v) {
+  v.rootp->ktpu_memory__DOT__u_core__DOT__u_path__DOT__u_staging__DOT__mem;
+}
+|| requires(V& v) { v.rootp->ktpu_memory_core__DOT__u_path__DOT__u_staging__DOT__mem; };
+}  // namespace detail
+
 template <class V>
 std::uint8_t* MemoryTwinOf<V>::staged_byte(std::uint64_t address, unsigned port) const {
-  auto& root = *twin_->pins().rootp;
-  const auto byte_in = [address](auto& words) {
-    constexpr std::size_t kWords = sizeof words / arch::kWordBytes;
-    auto* word = reinterpret_cast<std::uint8_t*>(&words[address / arch::kWordBytes % kWords][0]);
-    return word + address % arch::kWordBytes;
-  };
+  if constexpr (!detail::OwnStore<V>) {
+    throw arch::UserError::make(
+        "{}: the simulator cannot reach into the staging memory of a module of your own (address 0x{:x}, "
+        "port {}), "
+        "neither before a run nor after it: let the program fill it, or choose impl model",
+        name(), address, port);
+  } else {
+    auto& root = *twin_->pins().rootp;
+    const auto byte_in = [address](auto& words) {
+      constexpr std::size_t kWords = sizeof words / arch::kWordBytes;
+      auto* word = reinterpret_cast<std::uint8_t*>(&words[address / arch::kWordBytes % kWords][0]);
+      return word + address % arch::kWordBytes;
+    };
 // A variable inside the core, which is the top or a part of it.
 #define KTPU_OF_CORE(path)                               \
   [&]() -> auto& {                                       \
@@ -110,17 +126,18 @@ std::uint8_t* MemoryTwinOf<V>::staged_byte(std::uint64_t address, unsigned port)
   }                                                      \
   ()
 #define KTPU_OF_PORT(p) KTPU_OF_CORE(gen_port__BRA__##p##__KET____DOT__u_port__DOT__u_store__DOT__mem)
-  if (place_.staging != MemoryPlace::Staging::kPort)
-    return byte_in(KTPU_OF_CORE(u_path__DOT__u_staging__DOT__mem));
-  switch (port) {
-    case 0:
-      return byte_in(KTPU_OF_PORT(0));
-    case 1:
-      return byte_in(KTPU_OF_PORT(1));
-    case 2:
-      return byte_in(KTPU_OF_PORT(2));
-    default:
-      return byte_in(KTPU_OF_PORT(3));
+    if (place_.staging != MemoryPlace::Staging::kPort)
+      return byte_in(KTPU_OF_CORE(u_path__DOT__u_staging__DOT__mem));
+    switch (port) {
+      case 0:
+        return byte_in(KTPU_OF_PORT(0));
+      case 1:
+        return byte_in(KTPU_OF_PORT(1));
+      case 2:
+        return byte_in(KTPU_OF_PORT(2));
+      default:
+        return byte_in(KTPU_OF_PORT(3));
+    }
   }
 #undef KTPU_OF_PORT
 #undef KTPU_OF_CORE

@@ -46,19 +46,24 @@ EndpointFactory Registry::endpoint(topo::Kind kind, topo::Impl impl, const std::
   return it->second;
 }
 
-const MemoryFactory& Registry::memory(topo::Impl impl, const std::string& node) const {
+MemoryFactory Registry::memory(topo::Impl impl, const std::string& node,
+                               const topo::UserModule& module) const {
+  if (module.given()) return user_modules(node).memory(module, impl, node);
   const auto it = memories_.find(impl);
   if (it == memories_.end()) refuse(node, topo::kind_name(topo::Kind::kMemoryPort), impl);
   return it->second;
 }
 
-const AgentFactory& Registry::agent(topo::Impl impl, const std::string& node) const {
+AgentFactory Registry::agent(topo::Impl impl, const std::string& node, const topo::UserModule& module) const {
+  if (module.given()) return user_modules(node).agent(module, impl, node);
   const auto it = agents_.find(impl);
   if (it == agents_.end()) refuse(node, "control agent", impl);
   return it->second;
 }
 
-const CommandEngineFactory& Registry::command_engine(topo::Impl impl, const std::string& node) const {
+CommandEngineFactory Registry::command_engine(topo::Impl impl, const std::string& node,
+                                              const topo::UserModule& module) const {
+  if (module.given()) return user_modules(node).command_engine(module, impl, node);
   const auto it = engines_.find(impl);
   if (it == engines_.end()) refuse(node, "command engine", impl);
   return it->second;

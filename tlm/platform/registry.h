@@ -63,10 +63,14 @@ using CommandEngineFactory = std::function<CommandEngineUnit(const CommandEngine
 class UserModules {
  public:
   virtual ~UserModules() = default;
-  // Throw UserError naming the node: no such module, or it is no router (no such endpoint).
+  // Throw UserError naming the node: no such module, or it is of another kind.
   virtual RouterFactory router(const topo::UserModule& module, topo::Impl impl, const std::string& node) = 0;
   virtual EndpointFactory endpoint(const topo::UserModule& module, topo::Kind kind, topo::Impl impl,
                                    const std::string& node) = 0;
+  virtual MemoryFactory memory(const topo::UserModule& module, topo::Impl impl, const std::string& node) = 0;
+  virtual AgentFactory agent(const topo::UserModule& module, topo::Impl impl, const std::string& node) = 0;
+  virtual CommandEngineFactory command_engine(const topo::UserModule& module, topo::Impl impl,
+                                              const std::string& node) = 0;
 };
 
 class Registry {
@@ -90,9 +94,10 @@ class Registry {
   RouterFactory router(topo::Impl impl, const std::string& node, const topo::UserModule& module = {}) const;
   EndpointFactory endpoint(topo::Kind kind, topo::Impl impl, const std::string& node,
                            const topo::UserModule& module = {}) const;
-  const MemoryFactory& memory(topo::Impl impl, const std::string& node) const;
-  const AgentFactory& agent(topo::Impl impl, const std::string& node) const;
-  const CommandEngineFactory& command_engine(topo::Impl impl, const std::string& node) const;
+  MemoryFactory memory(topo::Impl impl, const std::string& node, const topo::UserModule& module = {}) const;
+  AgentFactory agent(topo::Impl impl, const std::string& node, const topo::UserModule& module = {}) const;
+  CommandEngineFactory command_engine(topo::Impl impl, const std::string& node,
+                                      const topo::UserModule& module = {}) const;
 
  private:
   UserModules& user_modules(const std::string& node) const;

@@ -32,24 +32,30 @@ bool agent_quirks(const topo::Mesh& mesh) {
   return node == nullptr || node->quirks == topo::Quirks::kReference;
 }
 
-// All memory ports of a mesh are one unit, so they have one implementation.
-topo::Impl memory_impl(const topo::Machine& machine, const topo::Mesh& mesh) {
+// All memory ports of a mesh are one unit, so they have one implementation. The first of them, null: none.
+const topo::Node* memory_node(const topo::Machine& machine, const topo::Mesh& mesh) {
   const topo::Node* first = nullptr;
   for (const topo::Node& node : mesh.nodes) {
     if (node.kind() != topo::Kind::kMemoryPort) continue;
-    if (node.module.given())
-      throw arch::UserError::make(
-          "{}: {} cannot stand for a memory port: modules of your own can be routers, clusters, vector cores "
-          "and, at pin level, traffic nodes",
-          topo::node_id(machine, mesh, node), node.module.file);
     if (first == nullptr) first = &node;
     if (node.impl != first->impl)
       throw arch::UserError::make(
           "{} has impl {}, and {} has impl {}: all memory ports of a mesh are one unit and take the same",
           topo::node_id(machine, mesh, *first), topo::impl_name(first->impl),
           topo::node_id(machine, mesh, node), topo::impl_name(node.impl));
+    if (node.module != first->module)
+      throw arch::UserError::make(
+          "{} and {} have different modules of your own, or only one has one: all memory ports of a mesh are "
+          "one "
+          "unit and take the same",
+          topo::node_id(machine, mesh, *first), topo::node_id(machine, mesh, node));
   }
-  return first == nullptr ? topo::Impl::kModel : first->impl;
+  return first;
+}
+
+topo::Impl memory_impl(const topo::Machine& machine, const topo::Mesh& mesh) {
+  const topo::Node* node = memory_node(machine, mesh);
+  return node == nullptr ? topo::Impl::kModel : node->impl;
 }
 
 }  // namespace
@@ -236,7 +242,7 @@ void SystemBuilder::build_memory(const topo::Mesh& mesh, MeshSystem& out) {
   const topo::Impl impl = memory_impl(system_.machine_, mesh);
   if (impl != topo::Impl::kModel) {
     const std::string node = topo::node_id(system_.machine_, mesh, *mesh.node_at(mesh.ports.front()));
-    const MemoryFactory& factory = registry_.memory(impl, node);
+    const MemoryFactory factory = registry_.memory(impl, node, memory_node(system_.machine_, mesh)->module);
     out.memory_stand = factory(prefix(mesh) + "memory", config, *out.dram);
     out.memory_agent = out.memory_stand->model();
   } else {
@@ -314,8 +320,8 @@ void SystemBuilder::build_agent(const topo::Mesh& mesh, MeshSystem& out) {
     out.control_agent = std::make_unique<orchestrator::ControlAgent>(params, buses, aux);
   memory::AgentClient* client = out.control_agent.get();
   if (impl != topo::Impl::kModel) {
-    out.agent_twin =
-        registry_.agent(impl, pre + "agent")({pre + "agent", params, buses, aux, out.control_agent.get()});
+    out.agent_twin = registry_.agent(impl, pre + "agent", mesh.agent->module)(
+        {pre + "agent", params, buses, aux, out.control_agent.get()});
     client = out.agent_twin.get();
   }
   if (out.memory_stand != nullptr)
@@ -333,8 +339,8 @@ void SystemBuilder::build_engine(const topo::Mesh& mesh, MeshSystem& out) {
     out.engine_unit = out.command_engine;
     return;
   }
-  CommandEngineUnit made = registry_.command_engine(
-      impl, name)({name, mesh.agent->commands, *out.engine_slave_bus, *out.engine_master_bus});
+  CommandEngineUnit made = registry_.command_engine(impl, name, mesh.agent->engine_module)(
+      {name, mesh.agent->commands, *out.engine_slave_bus, *out.engine_master_bus});
   out.command_engine = made.model;
   out.engine_unit = add(std::move(made.unit), topo::impl_name(impl));
 }

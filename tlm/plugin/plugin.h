@@ -17,10 +17,21 @@
 #include "tlm/sim/unit.h"
 #include "tlm/vector/vector_core.h"
 
+// Adapters of Verilated modules, each defined with the twin of its block (rtl_models).
+namespace ktpu::rtl {
+class AgentRtl;
+struct AgentPlace;
+class AuxSocket;
+class CommandEngineRtl;
+class DramSocket;
+class MemoryRtl;
+struct MemoryPlace;
+}  // namespace ktpu::rtl
+
 namespace ktpu::plugin {
 
 inline constexpr unsigned kInterface =
-    1;  // grows with every change of what passes between program and plugin
+    2;  // grows with every change of what passes between program and plugin
 
 enum class Made : std::uint8_t { kRtl, kPins };  // of SystemVerilog by Verilator; a SystemC module
 
@@ -37,14 +48,25 @@ using RouterMaker = std::unique_ptr<sim::Unit> (*)(std::string name, const noc::
                                                    const noc::RouterPorts& ports);
 using EndpointMaker = std::unique_ptr<sim::Unit> (*)(std::string name, const Endpoint& place,
                                                      sim::FlitPort port);
+// What is no node of its own is a part, or stands on wires, of what the program puts around it.
+using MemoryMaker = std::unique_ptr<rtl::MemoryRtl> (*)(std::string name, const rtl::MemoryPlace& place,
+                                                        rtl::DramSocket& dram);
+using AgentMaker = std::unique_ptr<rtl::AgentRtl> (*)(std::string name, const rtl::AgentPlace& place,
+                                                      rtl::AuxSocket* aux);
+using CommandEngineMaker = std::unique_ptr<rtl::CommandEngineRtl> (*)(std::string name, unsigned commands);
 
 struct Plugin {
   Made made = Made::kRtl;
-  const char* kind = "";             // "router", "cluster", "vector"; "endpoint": any node with one link pair
+  // "router", "cluster", "vector", "memory", "agent", "command_engine"; "endpoint": any node with one link
+  // pair
+  const char* kind = "";
   const char* top = "";              // of the module
   const char* sources = "";          // absolute, one a line
   RouterMaker router = nullptr;      // of a router
-  EndpointMaker endpoint = nullptr;  // of all others
+  EndpointMaker endpoint = nullptr;  // of what has one link pair
+  MemoryMaker memory = nullptr;      // of a memory agent
+  AgentMaker agent = nullptr;        // of a control agent
+  CommandEngineMaker command_engine = nullptr;
 };
 
 template <class Unit>
@@ -59,6 +81,20 @@ std::unique_ptr<sim::Unit> make_cluster(std::string name, const Endpoint& place,
 template <class Unit>
 std::unique_ptr<sim::Unit> make_vector(std::string name, const Endpoint& place, sim::FlitPort port) {
   return std::make_unique<Unit>(std::move(name), *place.vector, port);
+}
+template <class Unit>
+std::unique_ptr<rtl::MemoryRtl> make_memory(std::string name, const rtl::MemoryPlace& place,
+                                            rtl::DramSocket& dram) {
+  return std::make_unique<Unit>(std::move(name), place, dram);
+}
+template <class Part>
+std::unique_ptr<rtl::AgentRtl> make_agent(std::string name, const rtl::AgentPlace& place,
+                                          rtl::AuxSocket* aux) {
+  return std::make_unique<Part>(std::move(name), place, aux);
+}
+template <class Part>
+std::unique_ptr<rtl::CommandEngineRtl> make_command_engine(std::string name, unsigned commands) {
+  return std::make_unique<Part>(std::move(name), commands);
 }
 
 // Of what both sides must have the same of, in words. C++ has no stable layout between two of anything here.

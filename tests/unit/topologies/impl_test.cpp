@@ -104,16 +104,29 @@ TEST(Impl, ModulesInTheFile) {
   EXPECT_FALSE(word.meshes[0].routers[0].module.given());
 }
 
+TEST(Impl, ModulesOfTheControlPlane) {
+  Machine m =
+      read_string(with(kGood, "commands: 128}",
+                       "commands: 128, control_agent: {impl: {lockstep: /x/agent.sv}}, command_engine: "
+                       "{impl: {rtl: /x/e.sv, top: engine}}}"));
+  EXPECT_EQ(m.meshes[0].agent->impl, Impl::kLockstep);
+  EXPECT_EQ(m.meshes[0].agent->module, (UserModule{"/x/agent.sv", "agent"}));
+  EXPECT_EQ(m.meshes[0].agent->engine_impl, Impl::kRtl);
+  EXPECT_EQ(m.meshes[0].agent->engine_module, (UserModule{"/x/e.sv", "engine"}));
+  apply_impl(m, "engine=lockstep:/y/b.so:mine");
+  EXPECT_EQ(m.meshes[0].agent->engine_module, (UserModule{"/y/b.so", "mine"}));
+  apply_impl(m, "agent=rtl");
+  EXPECT_FALSE(m.meshes[0].agent->module.given());
+  apply_impl(m, "memory=rtl:/y/m.sv");
+  EXPECT_EQ(m.meshes[0].node_at(m.meshes[0].ports.front())->module, (UserModule{"/y/m.sv", "m"}));
+}
+
 TEST(Impl, ModuleErrors) {
   Machine m = read_string(kGood);
   EXPECT_EQ(impl_error(m, "router=model:a.sv"),
             "--impl router=model:a.sv: a module of your own is rtl, lockstep or pins, not model");
   EXPECT_EQ(impl_error(m, "router=rtl::top"),
             "--impl router=rtl::top: which file? Write FILE or FILE:TOP there");
-  EXPECT_EQ(
-      impl_error(m, "agent=rtl:a.sv"),
-      "--impl agent=rtl:a.sv: a module of your own can stand for routers, clusters and vector cores, not "
-      "for the agent");
   const auto error = [](const std::string& impl) {
     return error_of(with(kGood, "router: {", "router: {impl: " + impl + ", "));
   };

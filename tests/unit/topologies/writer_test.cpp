@@ -54,6 +54,9 @@ TEST(Writer, EveryKeyRoundTrips) {
   expect_round_trip(read_string(text));
   expect_round_trip(read_string(with(kGood, "{staging_flits: 128, commands: 128}",
                                      "{control_agent: {impl: rtl}, command_engine: {impl: lockstep}}")));
+  expect_round_trip(read_string(with(
+      kGood, "{staging_flits: 128, commands: 128}",
+      "{control_agent: {impl: {rtl: /x/a.sv, top: mine}}, command_engine: {impl: {lockstep: /x/e.so}}}")));
   expect_round_trip(read_string(with(text, "model: simple, bus_bits: 512",
                                      "model: banked, bus_bits: 256, banks: 8, bytes_per_cycle: 12.8")
                                     .replace(0, 0, ""),
