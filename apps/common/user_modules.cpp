@@ -117,11 +117,9 @@ fs::path find_plugin(const fs::path& file, const std::string& top, std::vector<f
 const Plugin& LoadedModules::find(const topo::UserModule& module, topo::Impl impl, std::string_view kind,
                                   const std::string& node) {
   if (impl == topo::Impl::kPins && kind != kRouter && !is_endpoint(kind))
-    throw UserError::make(
-        "{}: a SystemC module with pins cannot stand for a {}: it can for a router and for a node with one "
-        "link "
-        "pair; write {{rtl: FILE, top: MODULE}} for a module in SystemVerilog",
-        node, kind);
+    platform::refuse_pins(node, kind == kMemory  ? "memory agent"
+                                : kind == kAgent ? "control agent"
+                                                 : "command engine");
 #ifndef KTPU_HAVE_RTL
   if (kind != kRouter && !is_endpoint(kind))
     throw UserError::make("{}: a module of your own there needs the build option KTPU_RTL=ON", node);
@@ -150,8 +148,8 @@ const Plugin& LoadedModules::find(const topo::UserModule& module, topo::Impl imp
   const Plugin*& plugin = loaded_[path];
   if (plugin == nullptr) plugin = load(path, node);
   if (!serves(*plugin, kind))
-    throw UserError::make("{}: {} is for nodes of the kind {}, and this is a {}", node, path.string(),
-                          plugin->kind, kind);
+    throw UserError::make("{}: {} is for nodes of the kind {}, and this is of the kind {}", node,
+                          path.string(), plugin->kind, kind);
   if (plugin->top != module.top)
     throw UserError::make("{}: {} holds the module {}, not {}: write top: {}", node, path.string(),
                           plugin->top, module.top, plugin->top);

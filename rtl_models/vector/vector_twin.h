@@ -9,6 +9,8 @@
 #include <string>
 
 #include "arch/flit.h"
+#include "rtl_models/vector/kernel_track.h"
+#include "tlm/sim/endless.h"
 #include "tlm/sim/link.h"
 #include "tlm/sim/unit.h"
 
@@ -38,7 +40,7 @@ struct VectorEvents {
 using VectorObserver = std::function<void(sim::Cycle now, const VectorEvents&)>;
 
 template <class V>
-class VectorTwinOf final : public sim::Unit {
+class VectorTwinOf final : public sim::Unit, public sim::Endless {
  public:
   // `params`: a vector::VectorParams (taken by shape, so that this folder does not depend on the models).
   // Throws UserError for sizes the RTL is not built for.
@@ -59,6 +61,7 @@ class VectorTwinOf final : public sim::Unit {
   std::vector<sim::Wait> waits(sim::Cycle now) const override;
 
   std::uint64_t progress() const override { return executed_; }
+  sim::Cycle endless_since() const override { return track_.endless_since(); }
 
   // Called in every cycle in which something happened; empty: nobody.
   void observe(VectorObserver observer) { observer_ = std::move(observer); }
@@ -70,6 +73,7 @@ class VectorTwinOf final : public sim::Unit {
   VectorPlace place_;
   VectorObserver observer_;
   std::uint64_t executed_ = 0;  // words of kernels
+  KernelTrack track_;
   sim::FlitPort links_;
   std::unique_ptr<Twin<V>> twin_;
 };

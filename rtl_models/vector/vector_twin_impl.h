@@ -66,6 +66,7 @@ void VectorTwinOf<V>::reset(sim::Cycle start) {
   pins.quirks_i = static_cast<std::uint16_t>(place_.quirks ? detail::kVectorQuirks : 0);
   pins.in_valid_i = 0;
   pins.out_busy_i = 0;
+  track_ = {};
   twin_->reset(start);
 }
 
@@ -88,6 +89,9 @@ sim::Cycle VectorTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
   const VectorEvents events = detail::vector_events(pins.events_o);
   executed_ += events.execute;
+  if (events.start) track_.start(now, events.pc);
+  if (events.execute) track_.execute(events.pc);
+  if (events.done) track_.end();
   if (observer_ && (events.start || events.execute || events.done)) observer_(now, events);
   pins.in_valid_i = links_.in->valid();
   if (links_.in->valid())
@@ -107,6 +111,14 @@ std::vector<sim::Wait> VectorTwinOf<V>::waits(sim::Cycle) const {
     waits.push_back({fmt::format("a flit for ({},{}) on {} to be taken", links_.out->data().dst_x(),
                                  links_.out->data().dst_y(), links_.out->name()),
                      links_.out->receiver()});
+  if (const sim::Cycle since = endless_since(); since != sim::kNever)
+    waits.push_back(
+        {.what = fmt::format("its kernel has gone round the instruction memory and came to no VHALT, "
+                             "since cycle {}",
+                             since),
+         .part = "sequencer",
+         .kind = "halt",
+         .since = since});
   return waits;
 }
 

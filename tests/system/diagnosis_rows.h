@@ -74,6 +74,15 @@ inline const std::string kLongKernel =
     "unit vector_core (3,1)\nbaseline (3,1)\nstage 0 {\nkernel {\n go:\n VSETI S0, int 5000\n VLOOP S0, end\n"
     " VMOV v0, v1\n end:\n VHALT\n}\nrun go last\n}\ncredit 6\nkick (3,1) slots=0..5\nawait (3,1) 6\n";
 
+// On mesh8: a kernel that comes to no VHALT (vector.md 10).
+inline std::string kernel_without_halt(bool awaited) {
+  return fmt::format(
+      "unit vector_core (3,1)\nmemory 0x80000000..0x80000020\nbaseline (3,1)\nstage 0 {{\n"
+      "kernel {{\n go:\n VFILL A0, 0\n VBAR\n}}\ndesc A0 base=0x80000000 dims=[(32,1)]\n"
+      "run go last\n}}\ncredit 8\nkick (3,1) slots=0..7\nawait (3,1) {}\n",
+      awaited ? 8 : 7);
+}
+
 struct Row {
   const char* name;  // of the test
   const char* cause;

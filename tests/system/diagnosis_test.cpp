@@ -66,12 +66,7 @@ TEST(Diagnosis, AGoodProgramIsFinishedWithoutANote) {
 // no progress of the program; not either when nobody waits for it.
 TEST(Diagnosis, AKernelWithoutHalt) {
   for (const bool awaited : {true, false}) {
-    const RunResult r = run_text(
-        fmt::format("unit vector_core (3,1)\nmemory 0x80000000..0x80000020\nbaseline (3,1)\nstage 0 {{\n"
-                    "kernel {{\n go:\n VFILL A0, 0\n VBAR\n}}\ndesc A0 base=0x80000000 dims=[(32,1)]\n"
-                    "run go last\n}}\ncredit 8\nkick (3,1) slots=0..7\nawait (3,1) {}\n",
-                    awaited ? 8 : 7),
-        {}, "mesh8");
+    const RunResult r = run_text(kernel_without_halt(awaited), {}, "mesh8");
     EXPECT_EQ(r.status, ExitStatus::kNoProgress) << r.message;
     EXPECT_EQ(r.verdict, Verdict::kDeadlock) << r.message;
     EXPECT_EQ(r.cause, "kernel-without-halt") << r.message;

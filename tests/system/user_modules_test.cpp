@@ -139,10 +139,16 @@ TEST_F(UserModules, WhatDoesNotFitIsRefusedInWords) {
   expect_refused("router@1,1=pins:" + rtl, {"holds RTL: write rtl for pins"});
   expect_refused("router@1,1=rtl:" + rtl + ":your_router",
                  {"holds the module my_router, not your_router: write top: my_router"});
-  expect_refused("cluster@1,1=rtl:" + rtl, {"is for nodes of the kind router, and this is a cluster"});
+  expect_refused("cluster@1,1=rtl:" + rtl,
+                 {"is for nodes of the kind router, and this is of the kind cluster"});
   expect_refused("router@1,1=pins:" + echo + ":echo::EchoNode",
-                 {"is for nodes of the kind endpoint, and this is a router"});
-  expect_refused("memory=rtl:" + rtl, {"cannot stand for a memory port"});
+                 {"is for nodes of the kind endpoint, and this is of the kind router"});
+  expect_refused("memory=rtl:" + rtl, {"is for nodes of the kind router, and this is of the kind memory"});
+  expect_refused("agent=lockstep:" + rtl,
+                 {"agent: ", "is for nodes of the kind router, and this is of the kind agent"});
+  expect_refused("engine=rtl:" + rtl,
+                 {"is for nodes of the kind router, and this is of the kind command_engine"});
+  expect_refused("memory@0,1=rtl:" + rtl, {"all memory ports of a mesh are one unit and take the same"});
   expect_refused("router@1,1=pins", {"impl pins needs a SystemC module", "{pins: FILE, top: CLASS}"});
   expect_refused("vector@3,1=rtl:" + std::string(KTPU_MODULES_DIR) + "/other_version.so",
                  {"was built for another version of this simulator (interface 0;", "Build it again"});
@@ -168,7 +174,7 @@ TEST_F(UserModules, StandsOnTheBenchOfItsBlock) {
   EXPECT_EQ(run("ktpu-cosim", {"router", "--cycles", "20000", "--seed", "3", "--module", broken}).status, 6);
   const Finished wrong = run("ktpu-cosim", {"cluster", "--module", rtl});
   EXPECT_EQ(wrong.status, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("is for nodes of the kind router, and this is a cluster"));
+  EXPECT_THAT(wrong.err, HasSubstr("is for nodes of the kind router, and this is of the kind cluster"));
 }
 
 TEST_F(UserModules, WhatAModuleReportsIsAFault) {
@@ -188,10 +194,40 @@ TEST_F(UserModules, PinsNeedTheKernel) {
 }
 
 TEST_F(UserModules, PinsRunAtTheClockOfTheFabric) {
-  const Finished f =
-      sim({"-t", "cdc", "--elaborate-only", "--impl", "cluster=pins:" + echo + ":echo::EchoNode"});
+  for (const std::string node : {"cluster", "vector", "cluster@2,3"}) {
+    const Finished f =
+        sim({"-t", "cdc", "--elaborate-only", "--impl", node + "=pins:" + echo + ":echo::EchoNode"});
+    EXPECT_EQ(f.status, 2) << f.err;
+    EXPECT_THAT(f.err,
+                testing::ContainsRegex(
+                    "cdc.yaml:[0-9]+:[0-9]+: (cluster|vector)@[0-9],[0-9]: a SystemC module runs at the "
+                    "clock 'fabric', and this node has the clock '(cluster|vector)'. Leave `clock` out"));
+  }
+}
+
+// On a machine with several clocks what stands at the fabric's runs as the model does.
+TEST_F(UserModules, PinsRunBesideOtherClocks) {
+  const Words run{example("vector_relu"), "-t", "cdc"};
+  EXPECT_EQ(measured(run).value("run.machine_cycles"),
+            measured(run, {"--impl", "router=pins:" + pins}).value("run.machine_cycles"));
+  EXPECT_GT(measured(run, {"--impl", "router=lockstep:" + pins}).value("router@1,1.lockstep.values"), 1000);
+}
+
+TEST_F(UserModules, PartsWithoutPinsAreRefusedByName) {
+  for (const std::string of : {"", ":anything.cpp:Class"}) {
+    expect_refused("memory=pins" + of,
+                   {"memory@0,1: a SystemC module with pins can stand for a router or a node "
+                    "with one link pair, not for a memory agent: choose model, rtl"});
+    expect_refused("agent=pins" + of, {"not for a control agent"});
+    expect_refused("engine=pins" + of, {"not for a command engine"});
+  }
+}
+
+TEST_F(UserModules, PinsAreInNoCheckpoint) {
+  const Finished f = sim({example("vector_relu"), "-t", "mesh8", "-q", "--impl", "router=pins:" + pins,
+                          "--checkpoint", "c.ckpt", "--checkpoint-at", "1000"});
   EXPECT_EQ(f.status, 2) << f.err;
-  EXPECT_THAT(f.err, HasSubstr("a SystemC module runs at the clock 'fabric'"));
+  EXPECT_THAT(f.err, HasSubstr("router@1,1"));
 }
 
 }  // namespace

@@ -48,6 +48,71 @@ TEST(Diagnosis, ALongKernelIsNoHangInRtlEither) {
   }
 }
 
+// vector.md 10, as in Diagnosis.AKernelWithoutHalt on models. Of RTL alone its events tell.
+TEST(Diagnosis, AKernelWithoutHaltInRtl) {
+  for (const char* impl : {"*=rtl", "vector=rtl", "*=lockstep"})
+    for (const bool awaited : {true, false}) {
+      SCOPED_TRACE(fmt::format("{} awaited {}", impl, awaited));
+      const RunResult r = run_text(kernel_without_halt(awaited), {}, "mesh8", {400'000, 30'000}, impl);
+      EXPECT_EQ(r.status, ExitStatus::kNoProgress) << r.message;
+      EXPECT_EQ(r.cause, "kernel-without-halt") << r.message;
+      EXPECT_EQ(r.where, "vector@3,1 sequencer");
+      EXPECT_LT(r.cycles, 100'000u);
+    }
+}
+
+// FAULT signals of a cluster (a CU_DATA burst for a buffer that does not exist; the next retirement tells)
+// and of a vector core (a loop in a loop): they end a run of RTL alone with the same status, cycle and node.
+TEST(Diagnosis, FaultSignalsInRtl) {
+  struct Case {
+    const char *machine, *node, *program;
+  };
+  for (const Case& c : {Case{"mesh1", "cluster@1,1", R"(
+    write TX_FLIT[3] = 0x0900000000000000
+    write TX_FLIT[4] = 0x11018020
+    write TX_KICK = 1
+    write TX_FLIT[4] = 0x11018028
+    write TX_KICK = 1
+    stage 0 {
+      fill a n=1 from=0x0 txn=1
+    }
+    credit 32
+    kick (1,1) slots=0..0
+    poll SIG_DONE & 0xffff == 1
+  )"},
+                        Case{"mesh8", "vector@3,1", R"(
+    unit vector_core (3,1)
+    baseline (3,1)
+    stage 0 {
+    kernel {
+     go:
+     VSETI S0, int 3
+     VLOOP S0, outer
+     VLOOP S0, inner
+     VMOV v0, v1
+     inner:
+     outer:
+     VHALT
+    }
+    run go last
+    }
+    credit 7
+    kick (3,1) slots=0..6
+    await (3,1) 7
+  )"}}) {
+    const RunResult model = run_text(c.program, {}, c.machine, kLimits, "*=model");
+    EXPECT_EQ(model.status, ExitStatus::kUnitFault) << model.message;
+    for (const char* impl : {"*=rtl", "*=lockstep"}) {
+      SCOPED_TRACE(fmt::format("{} {}", c.machine, impl));
+      const RunResult r = run_text(c.program, {}, c.machine, kLimits, impl);
+      EXPECT_EQ(r.status, ExitStatus::kUnitFault) << r.message;
+      EXPECT_EQ(r.cycles, model.cycles);
+      EXPECT_THAT(r.message, testing::AllOf(HasSubstr("fault"), HasSubstr(c.node), HasSubstr("cycle")))
+          << r.message;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Diagnosis_Twin, testing::ValuesIn(table()),
                          [](const auto& row) { return std::string(row.param.name); });
 

@@ -111,6 +111,9 @@ class Registry {
   std::map<std::pair<topo::Kind, topo::Impl>, EndpointFactory> endpoints_;
 };
 
+// Throws UserError: what `kind` names, a kind of unit in words, has no pins.
+[[noreturn]] void refuse_pins(const std::string& node, std::string_view kind);
+
 // All C++ models of this version.
 void register_models(Registry& registry);
 

@@ -6,6 +6,7 @@
 #include "arch/program/image.h"
 #include "arch/program/tensor_layout.h"
 #include "tlm/platform/findings.h"
+#include "tlm/sim/endless.h"
 #include "tlm/sim/lockstep.h"
 #include "tlm/vector/vector_core.h"
 #include "topologies/needs.h"
@@ -231,11 +232,16 @@ bool Runner::waits_for_endless_kernel(bool host_done) {
   std::vector<const sim::Unit*> endless;
   for (const sim::Timeline::Clock& clock : system_.timeline().clocks())
     for (const sim::Unit* unit : clock.engine->units())
-      if (const auto* core = sim::model_as<vector::VectorCore>(unit);
-          core != nullptr && core->never_halts() &&
-          clock.engine->now() >= core->kernel_start() + limits_.watchdog)
+      if (const auto* work = sim::model_as<sim::Endless>(unit);
+          work != nullptr && work->endless_since() != sim::kNever &&
+          clock.engine->now() >= work->endless_since() + limits_.watchdog)
         endless.push_back(unit);
   if (endless.empty() || host_done) return !endless.empty();
+  // Of RTL alone nobody can tell whose end the program waits for. The run cannot end well in any case.
+  for (const MeshSystem& mesh : system_.meshes())
+    if ((mesh.host_bus != nullptr && mesh.control_agent == nullptr) ||
+        (mesh.engine_unit != nullptr && mesh.command_engine == nullptr))
+      return true;
   system_.timeline().sync();
   const WaitGraph graph(system_);
   for (const WaitGraph::Poll& poll : graph.polls()) {

@@ -27,6 +27,14 @@ bool tell_pins(sim::Unit& unit, const sc_core::sc_time& period) {
   return any;
 }
 
+// Where the description has the node `id`, with a colon behind; empty: unknown.
+std::string place_of(const topo::Machine& machine, const std::string& id) {
+  for (const topo::Mesh& mesh : machine.meshes)
+    for (const topo::Node& node : mesh.nodes)
+      if (topo::node_id(machine, mesh, node) == id) return node.place.text() + ": ";
+  return {};
+}
+
 }  // namespace
 
 class Simulation::Shell final : public sc_core::sc_module {
@@ -54,10 +62,10 @@ Simulation::Simulation(const sc_core::sc_module_name& name, System& system, Runn
       if (!tell_pins(*unit, period_)) continue;
       if (clock.engine != &system.engine())
         throw arch::UserError::make(
-            "{}: a SystemC module runs at the clock 'fabric', and this node has the clock '{}'. Leave "
+            "{}{}: a SystemC module runs at the clock 'fabric', and this node has the clock '{}'. Leave "
             "`clock` "
             "out there, or choose another impl",
-            unit->name(), clock.name);
+            place_of(system.machine(), unit->name()), unit->name(), clock.name);
       // The modules' reset; their clocks have something to do in every cycle, so that horizon() ends there.
       origin_ = period_ * static_cast<double>(pins::kResetCycles);
     }

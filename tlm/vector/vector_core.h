@@ -10,6 +10,7 @@
 
 #include "arch/encoding/vector_word.h"
 #include "tlm/noc/endpoint_base.h"
+#include "tlm/sim/endless.h"
 #include "tlm/sim/unit.h"
 #include "tlm/vector/address_walk.h"
 #include "tlm/vector/lane_array.h"
@@ -54,7 +55,7 @@ class VectorProbe {
   virtual void on_done(Cycle /*now*/, std::uint32_t /*result*/, bool /*fault*/, bool /*run*/) {}
 };
 
-class VectorCore final : public sim::Unit, public noc::EndpointReports {
+class VectorCore final : public sim::Unit, public noc::EndpointReports, public sim::Endless {
  public:
   // Binds the links.
   VectorCore(std::string name, const VectorParams& params, sim::FlitPort links);
@@ -90,6 +91,7 @@ class VectorCore final : public sim::Unit, public noc::EndpointReports {
   // others, who may be what it really stands at.
   bool never_halts() const;
   Cycle kernel_start() const { return started_; }
+  Cycle endless_since() const override { return never_halts() ? started_ : sim::kNever; }
 
  private:
   static constexpr unsigned kWords = 512;  // section 1: 9-bit pc
