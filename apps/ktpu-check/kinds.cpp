@@ -120,6 +120,13 @@ std::vector<Kind> make_kinds() {
       {"compiler", "retired/plan", check_gemm_plan, {}, false, {"l1plan", "caps", "rounds"}},
       {"compiler", "retired/pack", check_entry_order, {}, false, {"groups", "blocks", "memory_order"}},
       {"compiler", "retired/packmx", check_entry_words, {}, false, {"groups", "blocks", "input_fp16"}},
+      {"compiler",
+       "retired/schedule",
+       check_traced_schedule,
+       {},
+       false,
+       {"graph", "target", "opts", "status"}},
+      {"compiler", "retired/sharedA", check_shared_a, {}, false, {"graph", "inputs", "result"}},
       later("compiler", "", kCompiler, {"id", "path"}),
   };
 }

@@ -58,5 +58,7 @@ void check_gemm_plan(const nlohmann::json& row, Differences& differences);
 void check_entry_order(const nlohmann::json& row, Differences& differences);
 void check_entry_words(const nlohmann::json& row, Differences& differences);
 void check_framework(const nlohmann::json& row, Differences& differences);
+void check_shared_a(const nlohmann::json& row, Differences& differences);
+void check_traced_schedule(const nlohmann::json& row, Differences& differences);
 
 }  // namespace ktpu::check

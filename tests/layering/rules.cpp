@@ -48,6 +48,7 @@ const std::map<std::string, std::set<std::string>>& allowed_edges() {
       {"compiler/graph", {"arch", "compiler/base"}},
       {"compiler/kernel", {"arch", "compiler/base"}},
       {"compiler/tensor", {"arch", "compiler/base"}},
+      {"compiler/traced", {"arch", "compiler/base"}},
       {"compiler/kernel_to_graph", {"arch", "compiler/base", "compiler/kernel", "compiler/graph"}},
       {"compiler/graph_to_schedule", {"arch", "compiler/base", "compiler/graph", "compiler/schedule"}},
       {"compiler/schedule_to_program", {"arch", "compiler/base", "compiler/schedule", "compiler/program"}},
