@@ -24,6 +24,27 @@ std::string wire_bits(const Beat& beat) {
                      sim::wire_bits(beat.data));
 }
 
+// The header of a packet's first beat; its data is a flit, or a part of one that the words of a flit do not
+// fit.
+std::string wire_words(const Beat& beat, const sim::DialectAt& dialect) {
+  namespace il = arch::interlink;
+  if (!beat.first()) return "beat " + sim::wire_text(beat.data);
+  const il::Header header = il::unpack(beat.header);
+  const std::string way = fmt::format("from mesh {} to mesh {}", header.source, header.destination);
+  switch (header.kind) {
+    case il::Kind::kMemoryWrite:
+      return fmt::format("write {}: {} beats to {:#x}", way, header.beats, header.address);
+    case il::Kind::kFlits:
+      return fmt::format("flits {}: {} beats, first {}", way, header.beats,
+                         sim::wire_words(beat.data, dialect));
+    case il::Kind::kDoorbell:
+      return fmt::format("doorbell {}: tag {}", way, header.txn);
+    case il::Kind::kCredit:
+      return fmt::format("credit: {} beats of class {}", header.txn, header.address);
+  }
+  return fmt::format("packet of kind {} {}", static_cast<unsigned>(header.kind), way);
+}
+
 }  // namespace ktpu::memory
 
 namespace ktpu::apps {

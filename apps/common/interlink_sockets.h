@@ -17,6 +17,7 @@ namespace ktpu::memory {
 std::optional<sim::FieldDifference> first_difference(const Beat& expected, const Beat& got);
 std::string wire_text(const Beat& beat);
 std::string wire_bits(const Beat& beat);
+std::string wire_words(const Beat& beat, const sim::DialectAt& dialect);
 
 }  // namespace ktpu::memory
 

@@ -7,6 +7,7 @@
 #include "apps/ktpu-cosim/kinds.h"
 #include "arch/encoding/text.h"
 #include "rtl_models/rtl_failure.h"
+#include "tlm/orchestrator/register_bus_wires.h"
 #include "tlm/sim/lockstep.h"
 
 namespace ktpu::cosim {
@@ -49,20 +50,11 @@ std::string text_of(const Block& block, const Transaction& t) {
                      t.text);
 }
 
-std::string text_of(const orchestrator::BusBeat& beat) {
-  std::string text;
-  if (beat.write)
-    text = fmt::format("write {:#06x} = {:#018x}{}", beat.write_offset, beat.data,
-                       beat.strobe == 0xFF ? std::string() : fmt::format(" strobe={:#04x}", beat.strobe));
-  if (beat.read) text += fmt::format("{}read {:#06x}", beat.write ? ", " : "", beat.read_offset);
-  return text;
-}
-
 std::string text_of(const Block& block, const Message& message) {
   const arch::Dialect dialect = block.word == "vector" ? arch::Dialect::kVector : arch::Dialect::kCluster;
   std::vector<std::string> pieces;
   for (const arch::Flit& flit : message.flits) pieces.push_back(arch::flit_to_text(flit, dialect));
-  for (const orchestrator::BusBeat& beat : message.beats) pieces.push_back(text_of(beat));
+  for (const orchestrator::BusBeat& beat : message.beats) pieces.push_back(orchestrator::wire_words(beat));
   if (message.burst)
     pieces.push_back(fmt::format("{} {} words at {:#x}", message.burst->write ? "write" : "read",
                                  message.burst->address.beats, message.burst->address.addr));

@@ -46,7 +46,6 @@ Outcome run(const Block& block, const platform::Registry& registry, const Stimul
 // "  1234 mesh in  gemm gm=8 gn=8 nk=4 txn=0x40"
 std::string text_of(const Block& block, const Transaction& transaction);
 std::string text_of(const Block& block, const Message& message);
-std::string text_of(const orchestrator::BusBeat& beat);
 
 // Pair and neighbours of one kind of block.
 class Bench {

@@ -130,7 +130,7 @@ class SlaveUnit final : public sim::Unit {
     answers_ = false;
     if (!bus_.beat.valid()) return now + 1;
     const orchestrator::BusBeat& beat = bus_.beat.data();
-    transfers_.out(now, kPort, [&] { return text_of(beat); });
+    transfers_.out(now, kPort, [&] { return orchestrator::wire_words(beat); });
     answers_ = beat.read;
     value_ = sim::Random::nth(seed_, now);
     return now + 1;

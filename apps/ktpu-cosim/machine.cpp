@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
+#include "apps/common/mismatch_report.h"
 #include "apps/ktpu-cosim/campaign.h"
 #include "arch/program/program_file.h"
 #include "tlm/platform/runner.h"
@@ -114,18 +113,7 @@ arch::ExitStatus run_machine(const WholeMachine& options, const platform::Regist
     }
     over = result.status == arch::ExitStatus::kOk;
   } catch (const sim::LockstepError& error) {
-    fmt::print("{}\nThe last cycles of its ports:\n", error.what());
-    for (const Pair& pair : pairs) {
-      if (pair.name != error.mismatch().unit || pair.unit == nullptr) continue;
-      std::ostringstream history;
-      pair.unit->print_history(history);
-      fmt::print("{}", history.str());
-      if (options.waves.empty()) continue;
-      std::ofstream file(options.waves);
-      pair.unit->write_history_vcd(file);
-      if (!file) throw arch::UserError::make("{}: cannot be written", options.waves);
-      fmt::print("Waves of both sides: {}\n", options.waves);
-    }
+    fmt::print("{}\n{}", error.what(), apps::mismatch_report(system, error.mismatch(), options.waves));
     return error.status();
   }
   system.timeline().sync();

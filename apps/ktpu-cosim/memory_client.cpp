@@ -4,6 +4,7 @@
 #include "arch/encoding/mover.h"
 #include "arch/encoding/registers.h"
 #include "arch/encoding/text.h"
+#include "tlm/orchestrator/register_bus_wires.h"
 
 namespace ktpu::cosim {
 
@@ -51,7 +52,7 @@ void MemoryClient::write_registers(sim::Cycle now) {
     if (waits_ && writes_.starts(now) && (now < quiet_until_ || mover_busy())) return;
     const auto beat = writes_.take(now);
     if (!beat) return;
-    transfers_.in(now, aux_, [&] { return text_of(*beat); });
+    transfers_.in(now, aux_, [&] { return orchestrator::wire_words(*beat); });
     window_.aux_write(now, beat->write_offset, beat->data);
     if (beat->write_offset != arch::mover::kControl) continue;
     quiet_until_ = now + 3;  // until a read shows it as busy

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/ktpu-cosim/feed.h"
-#include "tlm/orchestrator/register_bus.h"
+#include "tlm/orchestrator/register_bus_wires.h"
 
 namespace ktpu::cosim {
 
@@ -27,7 +27,7 @@ class RegisterMaster {
       return;
     }
     bus_.beat.offer(*beat);
-    transfers_.in(now, port_, [&] { return text_of(*beat); });
+    transfers_.in(now, port_, [&] { return orchestrator::wire_words(*beat); });
   }
   // Clock phase: read data shown in this cycle answers the read of the one before.
   void clock(sim::Cycle now) {

@@ -75,6 +75,10 @@ std::optional<int> parse_options(int argc, char** argv, Options& o) {
       ->take_all()
       ->allow_extra_args(false)
       ->needs(stats);
+  app.add_option("--mismatch-vcd", o.mismatch_vcd,
+                 "Where the waves of both sides go when model and RTL differ in lock-step; \"\": nowhere")
+      ->type_name("FILE")
+      ->capture_default_str();
   CLI::Option* vcd = app.add_option("--vcd", o.vcd, "Write waves")->type_name("FILE");
   app.add_option("--vcd-scope", o.scope, "What to put into the waves: names with * (default: all wires)")
       ->type_name("PATTERN")

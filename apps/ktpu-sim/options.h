@@ -24,6 +24,7 @@ struct Options {
   std::string stats;  // FILE.json or FILE.csv
   bool table = false, zeros = false, quiet = false;
   std::vector<std::string> history;
+  std::string mismatch_vcd = "mismatch.vcd";
   std::string vcd;
   std::vector<std::string> scope;
   sim::Cycle vcd_from = 0;

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "apps/common/machine_facts.h"
+#include "apps/common/mismatch_report.h"
 #include "apps/common/register_units.h"
 #include "apps/common/tensors.h"
 #include "apps/ktpu-sim/progress.h"
@@ -281,15 +282,6 @@ void for_each_lockstep(platform::System& system, F&& f) {
       if (auto* pair = dynamic_cast<sim::Lockstep*>(unit)) f(*pair);
 }
 
-// The last cycles of both sides, after the error's own line.
-std::string lockstep_history(platform::System& system, const std::string& unit) {
-  std::ostringstream text;
-  for_each_lockstep(system, [&](const sim::Lockstep& pair) {
-    if (pair.name() == unit) pair.print_history(text);
-  });
-  return text.str();
-}
-
 void print_size(const platform::System& system, bool fits) {
   const std::vector<sim::Timeline::Clock>& clocks = system.timeline().clocks();
   std::size_t units = 0, links = 0;
@@ -449,8 +441,8 @@ ExitStatus run_session(const Options& options) {
   } catch (const sim::LockstepError& error) {
     progress.clear();
     watch.finish(system, options, true);
-    const std::string history = lockstep_history(system, error.mismatch().unit);
-    fmt::print(stderr, "ktpu-sim: {}\nThe last cycles of its outputs:\n{}", error.what(), history);
+    fmt::print(stderr, "ktpu-sim: {}\n{}", error.what(),
+               mismatch_report(system, error.mismatch(), options.mismatch_vcd));
     return error.status();
   }
   progress.clear();

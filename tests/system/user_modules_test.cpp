@@ -102,13 +102,20 @@ TEST_F(UserModules, AnEndpointOfPinsTakesPartInTraffic) {
 }
 
 TEST_F(UserModules, AMismatchNamesPortAndFieldAndEndsWithStatusSix) {
-  const Finished f =
-      sim({example("matmul_32x32x128"), "-t", "mesh1", "-q", "--impl", "router=lockstep:" + broken});
+  const std::string waves = (folder / "mismatch.vcd").string();
+  const Finished f = sim({example("matmul_32x32x128"), "-t", "mesh1", "-q", "--impl",
+                          "router=lockstep:" + broken, "--mismatch-vcd", waves});
   EXPECT_EQ(f.status, 6) << f.err;
   EXPECT_THAT(f.err, testing::ContainsRegex(
                          "cycle [0-9]+: lock-step mismatch at router@1,1, [a-z]+.out.payload.63:0.: expected "
                          "0x[0-9a-f]+ .model., got 0x[0-9a-f]+ .twin."));
-  EXPECT_THAT(f.err, HasSubstr("The last cycles of its outputs:"));
+  // In words, the two sides apart where they differ; then the wires, and a file of them.
+  EXPECT_THAT(f.err, testing::ContainsRegex("Its last transfers:\n +[0-9]+ [a-z]+.(in|out) "));
+  EXPECT_THAT(f.err, testing::ContainsRegex("out +model: MEM_RD_RESP .*\n +twin:  MEM_RD_RESP"));
+  EXPECT_THAT(f.err, HasSubstr("The last cycles of its ports:"));
+  EXPECT_THAT(f.err, HasSubstr("Waves of both sides: " + waves));
+  EXPECT_THAT(slurp(waves),
+              testing::AllOf(HasSubstr("$scope module router@1,1"), HasSubstr("$scope module twin")));
 }
 
 TEST_F(UserModules, ATopologyNamesTheSourceAndThePluginIsFound) {

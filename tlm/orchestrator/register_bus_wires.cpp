@@ -25,6 +25,15 @@ std::string wire_text(const BusBeat& beat) {
                      beat.strobe, beat.write_offset, beat.read_offset, beat.data);
 }
 
+std::string wire_words(const BusBeat& beat, const sim::DialectAt&) {
+  std::string text;
+  if (beat.write)
+    text = fmt::format("write {:#06x} = {:#018x}{}", beat.write_offset, beat.data,
+                       beat.strobe == 0xFF ? std::string() : fmt::format(" strobe={:#04x}", beat.strobe));
+  if (beat.read) text += fmt::format("{}read {:#06x}", beat.write ? ", " : "", beat.read_offset);
+  return text;
+}
+
 std::string wire_bits(const BusBeat& beat) {
   return fmt::format("{:b}{:b}{:08b}{:032b}{:032b}{:064b}", beat.read ? 1 : 0, beat.write ? 1 : 0,
                      beat.strobe, beat.write_offset, beat.read_offset, beat.data);

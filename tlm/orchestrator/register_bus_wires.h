@@ -14,5 +14,6 @@ std::optional<sim::FieldDifference> first_difference(const BusBeat& expected, co
 // Read, write, strobe, both offsets and the data: 138 bits, the same order in both forms.
 std::string wire_text(const BusBeat& beat);  // hexadecimal, fields apart
 std::string wire_bits(const BusBeat& beat);  // binary, for waves
+std::string wire_words(const BusBeat& beat, const sim::DialectAt& = {});
 
 }  // namespace ktpu::orchestrator

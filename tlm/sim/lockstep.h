@@ -70,8 +70,10 @@ class Lockstep final : public Unit, public Comparison {
   // a run proves nothing.
   void require_compared() const;
 
-  // The last cycles, oldest first, as a table (one line a cycle and port that was not idle) or as VCD with
-  // the scopes <unit>.model and <unit>.twin, one time unit a cycle.
+  // The last transfers over all ports, oldest first, one a line, in words.
+  void print_transfers(std::ostream& out, const DialectAt& dialect) const;
+  // The last cycles, oldest first, as a table (one line a cycle and port that was not idle; 32 at most) or as
+  // VCD with the scopes <unit>.model and <unit>.twin, one time unit a cycle.
   void print_history(std::ostream& out) const;
   void write_history_vcd(std::ostream& out) const;
 

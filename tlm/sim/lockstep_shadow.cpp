@@ -27,6 +27,18 @@ std::optional<FieldDifference> first_difference(const arch::Flit& expected, cons
 
 std::string wire_text(const arch::Flit& data) { return arch::to_hex(data); }
 
+std::string wire_words(const arch::Flit& data, const DialectAt& dialect) {
+  std::string text = arch::flit_to_text(data, dialect ? dialect(data.dst()) : arch::Dialect::kCluster);
+  if (!text.starts_with("flit ")) return text;
+  // The assembler has no words for data.
+  const std::string hex = arch::to_hex(data);
+  return fmt::format("{} ({},{}) to ({},{}) txn={:#04x}{}{} payload {}",
+                     arch::flit_type_name(data.type_code()), data.src_x(), data.src_y(), data.dst_x(),
+                     data.dst_y(), data.txn(), data.last() ? " last" : "",
+                     data.rsvd() == 0 ? "" : fmt::format(" rsvd={}", data.rsvd()),
+                     hex.substr(hex.size() - arch::kPayloadBits / 4));
+}
+
 std::string wire_bits(const arch::Flit& data) {
   std::string bits(arch::kFlitBits, '0');
   for (unsigned b = 0; b < arch::kFlitBits; ++b)

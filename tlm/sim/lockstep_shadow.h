@@ -3,14 +3,16 @@
 // that are fed the same inputs and whose outputs are compared with the model's.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <iosfwd>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "arch/encoding/text.h"
 #include "tlm/sim/cycle.h"
 #include "tlm/sim/link.h"
 
@@ -27,6 +29,9 @@ struct FieldDifference {
 std::optional<FieldDifference> first_difference(const arch::Flit& expected, const arch::Flit& got);
 std::string wire_text(const arch::Flit& data);  // hexadecimal, most significant digit first
 std::string wire_bits(const arch::Flit& data);  // binary, for waves
+// Whose instructions the unit at a place takes: a flit alone does not say.
+using DialectAt = std::function<arch::Dialect(arch::Coord)>;
+std::string wire_words(const arch::Flit& data, const DialectAt& dialect);  // as the assembler writes it
 
 // One mirrored link.
 class Shadow {
@@ -45,8 +50,18 @@ class Shadow {
   // Whether all outputs of the two units on this link are the same now; `values` grows by what was compared.
   virtual bool same(std::uint64_t& values) const = 0;
   virtual std::optional<FieldDifference> difference() const = 0;
-  // Keeps the wires of both sides in `slot` of the history.
-  virtual void record(std::size_t slot) = 0;
+  // Keeps the wires of both sides in `slot` of the history, and what is handed over in cycle `now`.
+  virtual void record(std::size_t slot, Cycle now) = 0;
+
+  // A cycle in which data was handed over, at least on one side; empty: not on this one.
+  struct Transfer {
+    Cycle cycle = 0;
+    std::string model, twin;
+    bool same = true;
+  };
+  // The last ones, oldest first, in words.
+  static constexpr std::size_t kTransfers = 16;
+  virtual std::vector<Transfer> transfers(const DialectAt& dialect) const = 0;
 
   struct Wires {
     bool valid = false;
@@ -105,9 +120,27 @@ class ShadowOf final : public Shadow {
     if (!real_.valid()) return std::nullopt;
     return first_difference(real_.data(), shadow_.data());
   }
-  void record(std::size_t slot) override {
+  void record(std::size_t slot, Cycle now) override {
     keep(samples_[slot].model, real_);
     keep(samples_[slot].twin, shadow_);
+    if (!real_.transfers() && !shadow_.transfers()) return;
+    Handover& handover = handovers_[handed_over_++ % kTransfers];
+    handover.cycle = now;
+    keep(handover.model, real_);
+    keep(handover.twin, shadow_);
+    handover.same = real_.transfers() && shadow_.transfers() && handover.model.data == handover.twin.data;
+  }
+  std::vector<Transfer> transfers(const DialectAt& dialect) const override {
+    const auto words = [&](const Sample& s) {
+      return s.valid && !s.busy ? wire_words(s.data, dialect) : std::string();
+    };
+    std::vector<Transfer> list;
+    for (std::uint64_t k = handed_over_ - std::min<std::uint64_t>(handed_over_, kTransfers); k < handed_over_;
+         ++k) {
+      const Handover& handover = handovers_[k % kTransfers];
+      list.push_back({handover.cycle, words(handover.model), words(handover.twin), handover.same});
+    }
+    return list;
   }
   Wires recorded(std::size_t slot, bool twin, Form form) const override {
     const Sample& s = twin ? samples_[slot].twin : samples_[slot].model;
@@ -127,6 +160,10 @@ class ShadowOf final : public Shadow {
   struct Pair {
     Sample model, twin;
   };
+  struct Handover : Pair {
+    Cycle cycle = 0;
+    bool same = true;
+  };
   static void keep(Sample& sample, const Link<T>& link) {
     sample.valid = link.valid();
     sample.busy = link.busy();
@@ -136,6 +173,8 @@ class ShadowOf final : public Shadow {
   Link<T>& real_;
   Link<T> shadow_;
   std::vector<Pair> samples_;
+  std::vector<Handover> handovers_{kTransfers};
+  std::uint64_t handed_over_ = 0;
 };
 
 // All shadows of one pair. Made first, so that the twin can be constructed on its links; then handed to the
@@ -143,7 +182,7 @@ class ShadowOf final : public Shadow {
 class Shadows {
  public:
   // `history`: cycles of wires kept for the report of a mismatch, at least 1.
-  explicit Shadows(std::size_t history = 32);
+  explicit Shadows(std::size_t history = 128);
 
   // The twin's link in place of `real`; null stays null (nothing is attached there, and nothing compared).
   template <typename T>

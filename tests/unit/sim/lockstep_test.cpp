@@ -2,6 +2,7 @@
 #include "tlm/sim/lockstep.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -104,12 +105,14 @@ TEST(Lockstep, MismatchNamesUnitCyclePortFieldAndValues) {
       if (flit.w[2] == 10)
         fault.apply(flit);  // offered in cycle 40, taken in 41 because the sink refused flit 9
     };
-    std::string history, vcd;
+    std::string transfers, history, vcd;
     int hooks = 0;
     bench.pair->on_mismatch([&](const sim::Lockstep& pair, const sim::Mismatch& mismatch) {
       ++hooks;
       EXPECT_EQ(mismatch.cycle, 42u);
-      std::ostringstream table, waves;
+      std::ostringstream words, table, waves;
+      pair.print_transfers(words, {});
+      transfers = words.str();
       pair.print_history(table);
       pair.write_history_vcd(waves);
       history = table.str();
@@ -130,6 +133,10 @@ TEST(Lockstep, MismatchNamesUnitCyclePortFieldAndValues) {
         EXPECT_NE(text.find(part), std::string::npos) << text;
     }
     EXPECT_EQ(hooks, 1);
+    // The last of 16: flit 10 goes out and differs, flit 9 went before it, equal.
+    EXPECT_THAT(transfers, testing::ContainsRegex("        40 east.out     CU_DATA .* payload "));
+    EXPECT_THAT(transfers, testing::ContainsRegex("        42 east.out     model: .*\n +twin:  "));
+    EXPECT_EQ(std::count(transfers.begin(), transfers.end(), '\n'), 17) << transfers;
     EXPECT_NE(history.find("model"), std::string::npos) << history;
     EXPECT_NE(history.find("twin"), std::string::npos) << history;
     EXPECT_NE(vcd.find("$enddefinitions"), std::string::npos);
