@@ -89,7 +89,7 @@ sim::Cycle VectorTwinOf<V>::clock(sim::Cycle now) {
   V& pins = twin_->pins();
   const VectorEvents events = detail::vector_events(pins.events_o);
   executed_ += events.execute;
-  if (events.start) track_.start(now, events.pc);
+  if (events.start) track_.start(now + 1, events.pc);  // running from the next cycle on, as the model counts
   if (events.execute) track_.execute(events.pc);
   if (events.done) track_.end();
   if (observer_ && (events.start || events.execute || events.done)) observer_(now, events);
@@ -112,13 +112,10 @@ std::vector<sim::Wait> VectorTwinOf<V>::waits(sim::Cycle) const {
                                  links_.out->data().dst_y(), links_.out->name()),
                      links_.out->receiver()});
   if (const sim::Cycle since = endless_since(); since != sim::kNever)
-    waits.push_back(
-        {.what = fmt::format("its kernel has gone round the instruction memory and came to no VHALT, "
-                             "since cycle {}",
-                             since),
-         .part = "sequencer",
-         .kind = "halt",
-         .since = since});
+    waits.push_back({.what = "its kernel has gone round the instruction memory and came to no VHALT",
+                     .part = "sequencer",
+                     .kind = "halt",
+                     .since = since});
   return waits;
 }
 

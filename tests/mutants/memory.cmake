@@ -40,18 +40,18 @@ ktpu_mutant(80bdba "stuck bit" ktpu_memory_entry_reader.sv
                                                                                         : fields.entry_words[2:0]) & ~(3'd1 << 1)) : ((quant_d || fields.entry_words == '0 || fields.entry_words > 8'd4) ? 3'd4
                                                                                         : fields.entry_words[2:0]));]==]
   [==[(quant_d || fields.entry_words == '0 || fields.entry_words > 8'd4) ? 3'd4 : fields.entry_words[2:0]]==] [==[((quant_d || fields.entry_words == '0 || fields.entry_words > 8'd4) ? 3'd4 : fields.entry_words[2:0]) & ~(3'd1 << 1)]==])
-ktpu_mutant(8022b3 "operator" ktpu_memory_path.sv
-  [==[assign read_grant  = ar_room ? pick(read_requests_q & ~read_blocked_q, read_pointer_q) : '0;]==]
-  [==[assign read_grant  = ar_room ? pick((`KTPU_FAULT(8022b3) ? (read_requests_q | ~read_blocked_q) : (read_requests_q & ~read_blocked_q)), read_pointer_q) : '0;]==]
-  [==[read_requests_q & ~read_blocked_q]==] [==[read_requests_q | ~read_blocked_q]==])
-ktpu_mutant(88f1b2 "off-by-one" ktpu_memory_path.sv
-  [==[if (read_grant != '0)  read_pointer_q  <= reader + requester_t'(1);]==]
-  [==[if (read_grant != '0)  read_pointer_q  <= reader + (`KTPU_FAULT(88f1b2) ? ((requester_t'(1) - 3'd1)) : (requester_t'(1)));]==]
-  [==[requester_t'(1)]==] [==[(requester_t'(1) - 3'd1)]==])
+ktpu_mutant(81d9d6 "operator" ktpu_memory_path.sv
+  [==[if (ar_room) ar_push_q <= read_grant != '0;]==]
+  [==[if (ar_room) ar_push_q <= (`KTPU_FAULT(81d9d6) ? (read_grant == '0) : (read_grant != '0));]==]
+  [==[read_grant != '0]==] [==[read_grant == '0]==])
 ktpu_mutant(81746b "condition" ktpu_memory_path.sv
   [==[if (write_grant != '0) begin]==]
   [==[if ((`KTPU_FAULT(81746b) ? (1'b0) : (write_grant != '0))) begin]==]
   [==[write_grant != '0]==] [==[1'b0]==])
+ktpu_mutant(92fc6c "off-by-one" ktpu_memory_path.sv
+  [==[assign w_last   = mux_q.beats == beats_t'(1);]==]
+  [==[assign w_last   = mux_q.beats == (`KTPU_FAULT(92fc6c) ? ((beats_t'(1) + 9'd1)) : (beats_t'(1)));]==]
+  [==[beats_t'(1)]==] [==[(beats_t'(1) + 9'd1)]==])
 ktpu_mutant(8165b6 "stuck bit" ktpu_memory_path.sv
   [==[assign shared_word = r_data_i[0][track_lane[r_id_i]*PayloadWidth +: PayloadWidth];]==]
   [==[assign shared_word = (`KTPU_FAULT(8165b6) ? ((r_data_i[0][track_lane[r_id_i]*PayloadWidth +: PayloadWidth]) | (256'd1 << 240)) : (r_data_i[0][track_lane[r_id_i]*PayloadWidth +: PayloadWidth]));]==]
@@ -76,18 +76,6 @@ ktpu_mutant(80b580 "operator" ktpu_memory_port.sv
   [==[reader_idle && !emitting && slots_waiting && state_q == Free && skid_size_q == '0 &&]==]
   [==[reader_idle && !emitting && slots_waiting && state_q == Free && (`KTPU_FAULT(80b580) ? (skid_size_q != '0) : (skid_size_q == '0)) &&]==]
   [==[skid_size_q == '0]==] [==[skid_size_q != '0]==])
-ktpu_mutant(842871 "constant" ktpu_memory_quantiser.sv
-  [==[biased = exponent + ((code > 5'd15) ? 6'd0 : 6'h3F);]==]
-  [==[biased = exponent + ((code > 5'd15) ? (`KTPU_FAULT(842871) ? (6'd1) : (6'd0)) : 6'h3F);]==]
-  [==[6'd0]==] [==[6'd1]==])
-ktpu_mutant(8206c8 "operator" ktpu_memory_quantiser.sv
-  [==[scale.exponent = (biased < 6'd16) ? 5'd0 : 5'(biased - 6'd16);]==]
-  [==[scale.exponent = (biased < 6'd16) ? 5'd0 : 5'((`KTPU_FAULT(8206c8) ? (biased + 6'd16) : (biased - 6'd16)));]==]
-  [==[biased - 6'd16]==] [==[biased + 6'd16]==])
-ktpu_mutant(800936 "off-by-one" ktpu_memory_quantiser.sv
-  [==[magnitude = (rounded > 9'd63) ? 7'd63 : 7'(rounded);]==]
-  [==[magnitude = ((`KTPU_FAULT(800936) ? (rounded >= 9'd63) : (rounded > 9'd63))) ? 7'd63 : 7'(rounded);]==]
-  [==[rounded > 9'd63]==] [==[rounded >= 9'd63]==])
 ktpu_mutant(80573a "stuck bit" ktpu_memory_staging.sv
   [==[assign give          = state_q == Active && !write_q && wait_q == '0 && request_i[owner_q].r_ready;]==]
   [==[assign give          = (`KTPU_FAULT(80573a) ? (1'b0) : (state_q == Active && !write_q && wait_q == '0 && request_i[owner_q].r_ready));]==]
@@ -96,6 +84,10 @@ ktpu_mutant(96dd5f "condition" ktpu_memory_staging.sv
   [==[assign r_valid_o     = give ? owner : '0;]==]
   [==[assign r_valid_o     = (`KTPU_FAULT(96dd5f) ? (1'b1) : (give)) ? owner : '0;]==]
   [==[give]==] [==[1'b1]==])
+ktpu_mutant(8f371b "off-by-one" ktpu_memory_staging.sv
+  [==[index_d = index_q + IndexWidth'(1);]==]
+  [==[index_d = index_q + (`KTPU_FAULT(8f371b) ? ((IndexWidth'(1) + 16'sd1)) : (IndexWidth'(1)));]==]
+  [==[IndexWidth'(1)]==] [==[(IndexWidth'(1) + 16'sd1)]==])
 ktpu_mutant(a19590 "condition" ktpu_memory_store.sv
   [==[if (was_written_q && was_index_q == read_index_i + IndexWidth'(w)) words_o[w] = was_word_q;]==]
   [==[if ((`KTPU_FAULT(a19590) ? (1'b1) : (was_written_q && was_index_q == read_index_i + IndexWidth'(w)))) words_o[w] = was_word_q;]==]
@@ -104,6 +96,10 @@ ktpu_mutant(84c22f "operator" ktpu_memory_track.sv
   [==[assign done_o  = last_o || lane_o == last_lane_i;]==]
   [==[assign done_o  = (`KTPU_FAULT(84c22f) ? (last_o && lane_o == last_lane_i) : (last_o || lane_o == last_lane_i));]==]
   [==[last_o || lane_o == last_lane_i]==] [==[last_o && lane_o == last_lane_i]==])
+ktpu_mutant(ae9ac8 "off-by-one" ktpu_memory_window.sv
+  [==[word_d  = word_q + 2'd1;]==]
+  [==[word_d  = word_q + (`KTPU_FAULT(ae9ac8) ? (2'd2) : (2'd1));]==]
+  [==[2'd1]==] [==[2'd2]==])
 ktpu_mutant(809b1f "condition" ktpu_memory_window.sv
   [==[if (reply_i.b) begin]==]
   [==[if ((`KTPU_FAULT(809b1f) ? (1'b1) : (reply_i.b))) begin]==]
@@ -162,6 +158,10 @@ ktpu_mutant(817041 "operator" ktpu_mover_writer.sv
   [==[starved_d = command_valid && !resident(head.kind, head.count, data_valid, arrived_q);]==]
   [==[starved_d = (`KTPU_FAULT(817041) ? (command_valid || !resident(head.kind, head.count, data_valid, arrived_q)) : (command_valid && !resident(head.kind, head.count, data_valid, arrived_q)));]==]
   [==[command_valid && !resident(head.kind, head.count, data_valid, arrived_q)]==] [==[command_valid || !resident(head.kind, head.count, data_valid, arrived_q)]==])
+ktpu_mutant(a8f014 "off-by-one" ktpu_mover_writer.sv
+  [==[if (command_valid && responses_q < ResponseWidth'(MoverResponses)) begin]==]
+  [==[if (command_valid && responses_q < (`KTPU_FAULT(a8f014) ? ((ResponseWidth'(MoverResponses) + 6'd1)) : (ResponseWidth'(MoverResponses)))) begin]==]
+  [==[ResponseWidth'(MoverResponses)]==] [==[(ResponseWidth'(MoverResponses) + 6'd1)]==])
 ktpu_mutant(822280 "stuck bit" ktpu_mover_writer.sv
   [==[arrived_q   <= arrived_d;]==]
   [==[arrived_q   <= (`KTPU_FAULT(822280) ? ((arrived_d) & ~(10'd1 << 7)) : (arrived_d));]==]

@@ -53,14 +53,14 @@ ktpu_mutant(89f951 "operator" ktpu_router_outport.sv
   [==[assign valid_d = room ? (select != '0) : valid_q;]==]
   [==[assign valid_d = room ? ((`KTPU_FAULT(89f951) ? (select == '0) : (select != '0))) : valid_q;]==]
   [==[select != '0]==] [==[select == '0]==])
-ktpu_mutant(86e610 "off-by-one" ktpu_router_outport.sv
-  [==[if (index >= (PtrWidth + 1)'(NumPorts)) index -= (PtrWidth + 1)'(NumPorts);]==]
-  [==[if (index >= (`KTPU_FAULT(86e610) ? (((PtrWidth + 1)'(NumPorts) - 4'd1)) : ((PtrWidth + 1)'(NumPorts)))) index -= (PtrWidth + 1)'(NumPorts);]==]
-  [==[(PtrWidth + 1)'(NumPorts)]==] [==[((PtrWidth + 1)'(NumPorts) - 4'd1)]==])
-ktpu_mutant(ae8f1a "condition" ktpu_router_outport.sv
-  [==[if (select == '0 && request_i[index[PtrWidth-1:0]]) select[index[PtrWidth-1:0]] = 1'b1;]==]
-  [==[if ((`KTPU_FAULT(ae8f1a) ? (1'b1) : (select == '0 && request_i[index[PtrWidth-1:0]]))) select[index[PtrWidth-1:0]] = 1'b1;]==]
-  [==[select == '0 && request_i[index[PtrWidth-1:0]]]==] [==[1'b1]==])
+ktpu_mutant(b771d3 "condition" ktpu_router_outport.sv
+  [==[if (select[p]) selected |= hold_i[p];]==]
+  [==[if ((`KTPU_FAULT(b771d3) ? (1'b1) : (select[p]))) selected |= hold_i[p];]==]
+  [==[select[p]]==] [==[1'b1]==])
+ktpu_mutant(9e30a4 "operator" ktpu_router_outport.sv
+  [==[if (!rst_ni) begin]==]
+  [==[if ((`KTPU_FAULT(9e30a4) ? (rst_ni) : (!rst_ni))) begin]==]
+  [==[!rst_ni]==] [==[rst_ni]==])
 ktpu_mutant(8274ad "constant" ktpu_router_outport.sv
   [==[pointer_q <= '0;]==]
   [==[pointer_q <= (`KTPU_FAULT(8274ad) ? ('1) : ('0));]==]

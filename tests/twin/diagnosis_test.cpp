@@ -50,15 +50,27 @@ TEST(Diagnosis, ALongKernelIsNoHangInRtlEither) {
 
 // vector.md 10, as in Diagnosis.AKernelWithoutHalt on models. Of RTL alone its events tell.
 TEST(Diagnosis, AKernelWithoutHaltInRtl) {
-  for (const char* impl : {"*=rtl", "vector=rtl", "*=lockstep"})
-    for (const bool awaited : {true, false}) {
+  const auto since = [](const std::string& message) {
+    const std::size_t at = message.find("no VHALT");
+    const std::size_t from = message.find("(since cycle ", at);
+    return at == std::string::npos || from == std::string::npos
+               ? "none: " + message
+               : message.substr(from, message.find(')', from) - from);
+  };
+  for (const bool awaited : {true, false}) {
+    const std::string start =
+        since(run_text(kernel_without_halt(awaited), {}, "mesh8", {400'000, 30'000}, "*=model").message);
+    EXPECT_THAT(start, testing::StartsWith("(since cycle"));
+    for (const char* impl : {"*=rtl", "vector=rtl", "*=lockstep"}) {
       SCOPED_TRACE(fmt::format("{} awaited {}", impl, awaited));
       const RunResult r = run_text(kernel_without_halt(awaited), {}, "mesh8", {400'000, 30'000}, impl);
       EXPECT_EQ(r.status, ExitStatus::kNoProgress) << r.message;
       EXPECT_EQ(r.cause, "kernel-without-halt") << r.message;
       EXPECT_EQ(r.where, "vector@3,1 sequencer");
+      EXPECT_EQ(since(r.message), start);
       EXPECT_LT(r.cycles, 100'000u);
     }
+  }
 }
 
 // FAULT signals of a cluster (a CU_DATA burst for a buffer that does not exist; the next retirement tells)
